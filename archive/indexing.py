@@ -1,0 +1,260 @@
+"""From git to the index: the only writer of its rows, for crawls and recovery alike, so that both write the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+
+from webarc.archive.document import parse
+from webarc.archive.layout import INTERNAL, METADATA, arc_file, domain_folder
+from webarc.archive.metadata import Metadata
+from webarc.archive.objects import ObjectReader
+from webarc.archive.reports import UrlRow, parse_crawl, read_urls
+from webarc.archive.repository import Change, Commit, Repository
+from webarc.errors import BadDocument
+from webarc.sql.batch import Batch, Row
+from webarc.sql.index import Index
+from webarc.sql.rows import DefinitionRow
+
+# A commit of a million pages is written in several transactions, an ordinary crawl in one.
+_ROWS_AT_A_TIME = 30_000
+_MAKE_VERSIONS = ("crawl", "guest")
+_REPORTS = f"{INTERNAL}/crawls/"
+Note = Callable[[str], None]
+Progress = Callable[[str, int], None]
+
+
+class _MovedOn(Exception):
+    """Someone else has indexed the domain meanwhile."""
+
+
+def catch_up(
+    repo: Repository, index: Index, on_problem: Note | None = None, on_progress: Progress | None = None
+) -> int:
+    """Write what git holds beyond the index; returns how many versions that were.
+
+    `on_problem` gets a sentence for everything that cannot be read, `on_progress` the domain and the versions so far.
+    """
+    versions = 0
+    while (tip := repo.tip()) != (after := index.indexed_commit(repo.domain)):
+        with repo.reader() as reader:
+            commits = _beyond(repo, reader, after) if tip else None
+            if commits is None:
+                # History was rewritten or is gone: what is indexed of it is not true any more.
+                index.forget(repo.domain)
+                continue
+            reading = _Reading(repo, reader, index, after, on_problem or _ignore, on_progress)
+            with suppress(_MovedOn):
+                reading.read(commits)
+            versions += reading.versions
+    return versions
+
+
+def _beyond(repo: Repository, reader: ObjectReader, after: str | None) -> list[Commit] | None:
+    """The commits that follow the indexed one; None if it is no longer part of the history."""
+    if after is None:
+        return repo.commits()
+    commits = repo.commits(after) if reader.read(after) is not None else []
+    head = (reader.read(commits[0].id) or b"").partition(b"\n\n")[0] if commits else b""
+    parents = [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
+    return commits if parents[:1] == [after] else None
+
+
+class _Reading:
+    """One walk over commits; nothing of git is touched while rows are being written."""
+
+    def __init__(
+        self,
+        repo: Repository,
+        reader: ObjectReader,
+        index: Index,
+        after: str | None,
+        note: Note,
+        progress: Progress | None,
+    ) -> None:
+        self._repo, self._reader, self._index, self._note, self._progress = repo, reader, index, note, progress
+        self._definitions = index.definitions(repo.domain)
+        self._batch = Batch(repo.domain, domain_folder(repo.domain), after)
+        self.versions = 0
+
+    def read(self, commits: Iterable[Commit]) -> None:
+        """Index these commits, oldest first."""
+        for commit in commits:
+            self._read_commit(commit)
+            self._batch.end(commit.id)
+            self._write_if_full()
+        self._write()
+
+    def _read_commit(self, commit: Commit) -> None:
+        reports: dict[str, dict[str, Change]] = {}
+        for arc, files in _by_folder(self._repo.changes(commit.id)):
+            if arc.startswith(_REPORTS):
+                reports[arc.removeprefix(_REPORTS)] = files
+            elif METADATA in files:
+                self._read_arc(commit, arc, files)
+                self._write_if_full()
+        for definition, files in reports.items() if commit.kind in _MAKE_VERSIONS else ():
+            self._read_report(commit, definition, files)
+
+    def _read_arc(self, commit: Commit, arc: str, files: dict[str, Change]) -> None:
+        document = files[METADATA]
+        if document.status == "D":
+            self._batch.removed(arc, commit.tag)
+            return
+        meta = self._metadata(commit, arc, document)
+        if meta is None:
+            self._batch.lost(arc)
+        elif commit.kind in _MAKE_VERSIONS:
+            data = files.get(meta.response.file)
+            blob = data.blob if data is not None and data.status != "D" else None
+            self._batch.version(arc, meta.commit_tag, _columns(meta, document.blob, blob))
+        else:
+            self._batch.touched(arc, meta.commit_tag, document.blob, commit.tag)
+
+    def _metadata(self, commit: Commit, arc: str, document: Change) -> Metadata | None:
+        try:
+            return parse(self._blob(document.blob))
+        except BadDocument as problem:
+            self._name(commit, f"{arc}/{METADATA}", problem)
+            return None
+
+    def _blob(self, blob: str) -> bytes:
+        data = self._reader.read(blob)
+        if data is None:
+            raise BadDocument("git does not have it any more; restore the repository from a backup.")
+        return data
+
+    def _name(self, commit: Commit, path: str, problem: BadDocument) -> None:
+        self._note(f"{domain_folder(self._repo.domain)}/{path} of {commit.tag} was left out: {problem}")
+
+    # -- reports of crawls ------------------------------------------------------------------------------------
+
+    def _read_report(self, commit: Commit, definition: str, files: dict[str, Change]) -> None:
+        crawl, urls = files.get("crawl.xml"), files.get("urls.xml")
+        known = self._definitions.get(definition)
+        last_tag, blob = (commit.tag, known.urls_blob if known else None)
+        if crawl is not None and crawl.status != "D":
+            self._read_crawl(commit, f"{_REPORTS}{definition}/crawl.xml", crawl)
+        if urls is not None:
+            blob = None if urls.status == "D" else urls.blob
+            blob = self._read_outcomes(commit, definition, known, blob)
+        if crawl is not None and crawl.status == "D" and known:
+            last_tag = known.last_tag
+        self._batch.moved_on(definition, last_tag, blob)
+        self._definitions[definition] = DefinitionRow(definition, last_tag, blob)
+
+    def _read_crawl(self, commit: Commit, path: str, crawl: Change) -> None:
+        try:
+            self._batch.crawl(asdict(parse_crawl(self._blob(crawl.blob))))
+        except BadDocument as problem:
+            self._name(commit, path, problem)
+
+    def _read_outcomes(
+        self, commit: Commit, definition: str, known: DefinitionRow | None, blob: str | None
+    ) -> str | None:
+        """Write where the outcomes differ from those before; returns the blob that the rows now stand for."""
+        before = self._outcomes_before(commit, definition, known)
+        try:
+            after = read_urls(self._blob(blob)) if blob else iter(())
+            for old, new in _differences(before, after):
+                if old is not None and known is not None:
+                    self._batch.closed(definition, commit.tag, old.url, known.last_tag)
+                if new is not None:
+                    self._batch.opened(definition, commit.tag, (new.url, new.status, new.error, new.target, new.mark))
+                self._write_if_full()
+        except BadDocument as problem:
+            self._name(commit, f"{_REPORTS}{definition}/urls.xml", problem)
+            self._close_all(commit, definition, known)
+            return None
+        return blob
+
+    def _outcomes_before(self, commit: Commit, definition: str, known: DefinitionRow | None) -> Iterator[UrlRow]:
+        if known is None:
+            return iter(())
+        try:
+            if known.urls_blob is not None:
+                # It was read when it was indexed, so it can be read again, or not at all.
+                return read_urls(self._blob(known.urls_blob))
+        except BadDocument:
+            pass
+        self._close_all(commit, definition, known)
+        return iter(())
+
+    def _close_all(self, commit: Commit, definition: str, known: DefinitionRow | None) -> None:
+        if known is not None:
+            self._batch.closed_all(definition, commit.tag, known.last_tag)
+
+    # -- writing ----------------------------------------------------------------------------------------------
+
+    def _write_if_full(self) -> None:
+        if self._batch.size >= _ROWS_AT_A_TIME:
+            self._write()
+
+    def _write(self) -> None:
+        batch = self._batch
+        if not self._index.write(batch):
+            raise _MovedOn
+        self.versions += batch.versions
+        self._batch = Batch(batch.domain, batch.folder, batch.upto or batch.after)
+        if self._progress is not None:
+            self._progress(batch.domain, self.versions)
+
+
+def _by_folder(changes: Iterable[Change]) -> Iterator[tuple[str, dict[str, Change]]]:
+    """The changes of each ARC and each report; git lists the files of a folder side by side."""
+    folder, files = "", dict[str, Change]()
+    for change in changes:
+        place = change.path.rsplit("/", 1) if change.path.startswith(_REPORTS) else arc_file(change.path)
+        if place is None:
+            continue
+        if place[0] != folder:
+            if files:
+                yield folder, files
+            folder, files = place[0], {}
+        files[place[1]] = change
+    if files:
+        yield folder, files
+
+
+def _differences(old: Iterator[UrlRow], new: Iterator[UrlRow]) -> Iterator[tuple[UrlRow | None, UrlRow | None]]:
+    """Rows of two sorted reports that are not the same: what was, what is, or both for one URL."""
+    before, after = next(old, None), next(new, None)
+    while before is not None or after is not None:
+        if after is None or (before is not None and before.url < after.url):
+            yield before, None
+            before = next(old, None)
+        elif before is None or after.url < before.url:
+            yield None, after
+            after = next(new, None)
+        else:
+            if before != after:
+                yield before, after
+            before, after = next(old, None), next(new, None)
+
+
+def _columns(meta: Metadata, document_blob: str, data_blob: str | None) -> Row:
+    response = meta.response
+    return {
+        "url": meta.url,
+        "mime_type": meta.mime_type,
+        "title": meta.title,
+        "crawl_time": meta.crawl_time,
+        "create_time": meta.create_time,
+        "status": response.status,
+        "final_url": response.url,
+        "http_version": response.http_version,
+        "declared_type": response.declared_type,
+        "charset": response.charset,
+        "etag": response.etag,
+        "last_modified": response.last_modified,
+        "file": response.file,
+        "length": response.length,
+        "sha256": response.sha256,
+        "document_blob": document_blob,
+        "data_blob": data_blob,
+    }
+
+
+def _ignore(_problem: str) -> None:
+    pass

@@ -1,0 +1,1 @@
+"""The settings that ship with the filters, one `NAME.toml` each."""

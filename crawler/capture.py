@@ -1,0 +1,72 @@
+"""What the fetch side hands to the archive side: one good answer, its body already in the temp dir."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+PART = "data.part"
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A response that may become a new version; `replaces` names the current document, if there is one."""
+
+    row: int
+    url: str
+    domain: str
+    arc: str
+    status: int
+    http_version: str
+    headers: tuple[tuple[str, str], ...]
+    declared_type: str
+    charset: str
+    length: int
+    sha256: str
+    title: str | None
+    received: datetime
+    replaces: str | None
+
+    def header(self, name: str) -> str:
+        """The value of the first header of that name, or an empty string."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The crawl owns this domain: its commits carry this crawl time."""
+
+    domain: str
+    crawl_time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What filters made of the captures: how many are new or changed per domain, which were dropped and why."""
+
+    new: dict[str, int]
+    changed: dict[str, int]
+    filtered: dict[str, int]
+    drops: list[tuple[str, int]]
+    problems: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to commit to a domain besides the captures: files of the report and ARCs to remove."""
+
+    domain: str
+    reports: tuple[tuple[str, str], ...]
+    removals: tuple[str, ...]
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What became of an order."""
+
+    domain: str
+    commit_tag: str
+    commit: str
+    warnings: tuple[str, ...]

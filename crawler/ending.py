@@ -1,0 +1,111 @@
+"""The end of a crawl: unreached URLs are asked for once, those that seem gone a second time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from webarc.archive.layout import arc_of
+from webarc.archive.reports import CrawlRecord, UrlRow
+from webarc.archive.urls import host_of
+from webarc.crawler.frontier import Frontier, Row
+from webarc.crawler.harvest import Harvest
+from webarc.crawler.removal import Removals, decide
+from webarc.crawler.trail import Trail
+from webarc.sql.index import Index
+from webarc.sql.rows import CurrentRow
+
+_REACHED = ("stored", "unchanged", "filtered")
+_TRANSIENT_STATUS = (408, 425, 429)
+
+
+class Previous:
+    """The last crawl of the same definition in one domain, as its report tells it."""
+
+    def __init__(self, record: CrawlRecord | None, rows: list[UrlRow]) -> None:
+        self.held = record.held if record else ()
+        self.rows = rows
+
+    def reached(self) -> Iterator[str]:
+        """URLs that answered well then."""
+        return (row.url for row in self.rows if 200 <= row.status < 300)
+
+
+class Ending:
+    """Decides, once the links are exhausted, what may be removed from the crawl's own domains."""
+
+    def __init__(
+        self, harvest: Harvest, trail: Trail, frontier: Frontier, index: Index, previous: dict[str, Previous]
+    ) -> None:
+        self._harvest = harvest
+        self._trail = trail
+        self._frontier = frontier
+        self._index = index
+        self._previous = previous
+        self._unlinked: set[str] = set()
+
+    def complete(self) -> bool:
+        """Whether the crawl saw all it could see: not cut short, and nothing failed that might hide links."""
+        if self._harvest.reason:
+            return False
+        return not any(self._hides_links(row) for row in self._frontier.rows() if row.outcome == "failed")
+
+    def ask_unreached(self) -> None:
+        """Ask for what the last crawl of this definition reached and this one did not."""
+        self._trail.open = False
+        for domain in self._previous:
+            for url in self._previous[domain].reached():
+                if not self._frontier.knows(url):
+                    self._unlinked.add(url)
+                    self._harvest.ask(url, "unlinked")
+        self._harvest.run()
+
+    def ask_gone_again(self) -> None:
+        """Ask a second time for what answered 404 or 410 and is in the archive."""
+        self._trail.open = False
+        items = self._frontier.gone()
+        for item in items:
+            item.current = self._row(item.url)
+        self._harvest.ask_again(item for item in items if item.current is not None)
+
+    def removals(self, domain: str, *, prune: str, complete: bool, allow: bool) -> Removals:
+        """What to remove from one of the crawl's own domains."""
+        if prune == "never" or self._harvest.reason:
+            return Removals((), ())
+        candidates = {row.url for row in self._frontier.rows() if row.outcome == "gone" and host_of(row.url) == domain}
+        candidates |= set(self.moved(domain))
+        if prune == "unreached" and complete:
+            candidates |= {url for url in self._unlinked if host_of(url) == domain}
+        arcs = self._index.current_count(domain)
+        held = self._previous[domain].held if domain in self._previous else ()
+        return decide(candidates, held, arcs, allow=allow)
+
+    def moved(self, domain: str) -> list[str]:
+        """URLs of the archive that now lead for good to one that answered well."""
+        urls = [url for url, _ in self._frontier.moved() if host_of(url) == domain]
+        return [url for url in urls if self._row(url) is not None]
+
+    def rows(self, domain: str, *, complete: bool) -> Iterator[UrlRow]:
+        """The lines of urls.xml, sorted; an incomplete crawl keeps what an earlier one knew."""
+        mine = (row for row in self._frontier.rows() if host_of(row.url) == domain and row.outcome != "skipped")
+        asked = ((row.url, self._line(row)) for row in mine)
+        if complete or domain not in self._previous:
+            yield from (line for _, line in asked)
+            return
+        carried = (
+            UrlRow(row.url, row.status, row.error, row.target, "carried")
+            for row in self._previous[domain].rows
+            if not self._frontier.knows(row.url)
+        )
+        yield from sorted([*(line for _, line in asked), *carried])
+
+    def _line(self, row: Row) -> UrlRow:
+        mark = "unlinked" if row.url in self._unlinked and row.outcome in _REACHED else row.mark
+        return UrlRow(row.url, row.status, row.error, row.target, mark)
+
+    def _hides_links(self, row: Row) -> bool:
+        transient = row.status == 0 or row.status >= 500 or row.status in _TRANSIENT_STATUS or row.status < 400
+        return transient or self._row(row.url) is not None
+
+    def _row(self, url: str) -> CurrentRow | None:
+        arc = arc_of(url)
+        return self._index.current(host_of(url), [arc]).get(arc)

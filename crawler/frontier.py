@@ -1,0 +1,190 @@
+"""Which URLs a crawl knows, which of them wait, and what became of each.
+
+Rows live in a SQLite file of the temp dir; memory holds one 64-bit hash per known URL, so that a crawl that knows
+millions of URLs stays small. Rows are written in batches.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from webarc.archive.urls import key_of
+from webarc.sql.rows import CurrentRow
+from webarc.sql.statements import statement
+
+_BATCH = 2_000
+
+
+@dataclass(slots=True)
+class Item:
+    """A URL to be asked for, how it was found, and the version that the archive has of it."""
+
+    id: int
+    url: str
+    depth: int
+    kind: str
+    redirects: int
+    plain: bool
+    attempt: int = 1
+    current: CurrentRow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of a URL that was asked for."""
+
+    id: int
+    url: str
+    depth: int
+    kind: str
+    outcome: str
+    status: int
+    error: str
+    target: str
+    mark: str
+    size: int
+
+
+class Frontier:
+    """The queue of a crawl and the memory of what it has seen."""
+
+    def __init__(self, file: Path) -> None:
+        self._database = sqlite3.connect(file, isolation_level=None)
+        # Losing power loses the crawl anyway; losing the process does not lose what was written.
+        for setting in ("frontier_unsynced", "frontier_wal"):
+            self._database.execute(statement(setting)).fetchall()
+        self._database.executescript(statement("frontier_create"))
+        self._asked: set[int] = set()
+        self._skipped: set[int] = set()
+        self._new: list[tuple[str, int, str, int, bool]] = []
+        self._skips: list[tuple[str, str]] = []
+        self._finished: list[tuple[str, str, int, str, str, int, int]] = []
+        self.waiting = 0
+
+    def add(self, url: str, depth: int, kind: str, redirects: int = 0, plain: bool = False) -> bool:
+        """Queue a URL unless its key is known; says whether it is new."""
+        mark = hash(key_of(url))
+        if mark in self._asked:
+            return False
+        self._asked.add(mark)
+        self._new.append((url, depth, kind, redirects, plain))
+        self.waiting += 1
+        if len(self._new) >= _BATCH:
+            self.flush()
+        return True
+
+    def skip(self, url: str, reason: str) -> None:
+        """Remember why a URL is not asked for; it may still be asked for when found in another role."""
+        mark = hash(key_of(url))
+        if mark in self._skipped or mark in self._asked:
+            return
+        self._skipped.add(mark)
+        self._skips.append((url, reason))
+        if len(self._skips) >= _BATCH:
+            self.flush()
+
+    def knows(self, url: str) -> bool:
+        """Whether a URL is queued or was asked for in this crawl."""
+        return hash(key_of(url)) in self._asked
+
+    @property
+    def known(self) -> int:
+        """How many URLs this crawl has heard of."""
+        return len(self._asked) + len(self._skipped)
+
+    def take(self, limit: int, level: int | None) -> list[Item]:
+        """The next waiting URLs, nearest first; with a level, none that lies deeper."""
+        self.flush()
+        deepest = level if level is not None else 1 << 30
+        rows = self._database.execute(statement("frontier_take"), (deepest, limit)).fetchall()
+        self._many("frontier_taken", [(row[0],) for row in rows])
+        self.waiting -= len(rows)
+        return [_item(row) for row in rows]
+
+    def lowest(self) -> int | None:
+        """The smallest depth at which something waits."""
+        self.flush()
+        row = self._database.execute(statement("frontier_lowest")).fetchone()
+        return None if row[0] is None else int(row[0])
+
+    def finish(
+        self, item: Item, outcome: str, status: int = 0, *, error: str = "", target: str = "", size: int = 0
+    ) -> None:
+        """Record what became of a URL."""
+        self._finished.append((item.url, outcome, status, error, target, size, item.id))
+        if len(self._finished) >= _BATCH:
+            self.flush()
+
+    def mark(self, row_id: int, mark: str) -> None:
+        """Put a remark on a URL's row, such as `unlinked`."""
+        self.flush()
+        self._database.execute(statement("frontier_mark"), (mark, row_id))
+
+    def refuse(self, drops: list[tuple[str, int]]) -> None:
+        """Files that were fetched have been dropped by filters: (why, row id)."""
+        self.flush()
+        self._many("frontier_refuse", drops)
+
+    def rows(self) -> Iterator[Row]:
+        """Every URL that was asked for, sorted by URL."""
+        self.flush()
+        for row in self._database.execute(statement("frontier_rows")):
+            yield Row(*row)
+
+    def gone(self) -> list[Item]:
+        """The URLs that answered 404 or 410."""
+        self.flush()
+        rows = self._database.execute(statement("frontier_gone")).fetchall()
+        return [_item(row) for row in rows]
+
+    def moved(self) -> Iterator[tuple[str, str]]:
+        """URLs that moved for good, each with a target that answered well in this crawl."""
+        self.flush()
+        self._database.execute(statement("frontier_index"))
+        for url, target in self._database.execute(statement("frontier_moved")).fetchall():
+            if self._database.execute(statement("frontier_answered"), (target,)).fetchone()[0]:
+                yield url, target
+
+    def unfinished(self) -> Iterator[str]:
+        """URLs that still waited when the crawl ended."""
+        self.flush()
+        for (url,) in self._database.execute(statement("frontier_unfinished")):
+            yield url
+
+    def skips(self) -> Iterator[tuple[str, str]]:
+        """URLs that were never asked for, and why."""
+        self.flush()
+        for url, reason in self._database.execute(statement("frontier_skips")):
+            if not self.knows(url):
+                yield url, reason
+
+    def counts(self) -> dict[str, int]:
+        """How many URLs came to each outcome."""
+        self.flush()
+        return dict(self._database.execute(statement("frontier_counts")).fetchall())
+
+    def flush(self) -> None:
+        """Write what is pending."""
+        self._many("frontier_add", self._new)
+        self._many("frontier_skip", self._skips)
+        self._many("frontier_finish", self._finished)
+        self._new, self._skips, self._finished = [], [], []
+
+    def _many(self, name: str, rows: Sequence[tuple[object, ...]]) -> None:
+        if rows:
+            self._database.execute(statement("frontier_begin"))
+            self._database.executemany(statement(name), rows)
+            self._database.execute(statement("frontier_commit"))
+
+    def close(self) -> None:
+        """Write what is pending and let go of the file."""
+        self.flush()
+        self._database.close()
+
+
+def _item(row: tuple[int, str, int, str, int, int]) -> Item:
+    row_id, url, depth, kind, redirects, plain = row
+    return Item(row_id, url, depth, kind, redirects, bool(plain))

@@ -1,0 +1,223 @@
+"""The fetch side of a crawl: asks for what waits, within manners, robots and limits, until nothing waits."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from itertools import count
+from pathlib import Path
+from time import monotonic
+
+from webarc.archive.layout import arc_of, domain_folder
+from webarc.archive.urls import host_of
+from webarc.crawler.capture import PART
+from webarc.crawler.control import Control
+from webarc.crawler.errands import Errand, Errands
+from webarc.crawler.exchange import Answer, Request
+from webarc.crawler.fetcher import Fetcher
+from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.hosts import Host, Hosts
+from webarc.crawler.job import Progress
+from webarc.crawler.judgement import Judgement
+from webarc.crawler.manners import Manners
+from webarc.crawler.options import CrawlOptions
+from webarc.crawler.reading import LARGEST_READ
+from webarc.crawler.retry import delay
+from webarc.crawler.trail import Trail
+from webarc.sql.rows import CurrentRow
+
+_LOOK_AHEAD = 256
+_PAUSE = 0.5
+_PATIENCE = 2.0
+
+
+class Harvest:
+    """Keeps the fetcher busy with one crawl's URLs."""
+
+    def __init__(
+        self,
+        domain: str,
+        options: CrawlOptions,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        manners: Manners,
+        trail: Trail,
+        errands: Errands,
+        control: Control,
+        staging: Path,
+        current: Callable[[str, list[str]], dict[str, CurrentRow]],
+    ) -> None:
+        self._domain = domain
+        self._options = options
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._manners = manners
+        self._trail = trail
+        self._errands = errands
+        self._control = control
+        self._staging = staging
+        self._current = current
+        self._hosts = Hosts()
+        self._later: list[tuple[float, int, Item]] = []
+        self._order = count()
+        self._level: int | None = 0 if options.depth is not None else None
+        self._began = monotonic()
+        self.judgement: Judgement | None = None
+        self.reason = ""
+
+    def run(self) -> None:
+        """Ask for everything that waits, until nothing does or a limit says stop."""
+        while not self._must_stop():
+            pause = self._fill()
+            if not self._busy() and not self._deeper():
+                break
+            for answer in self._fetcher.collect(pause):
+                self._handle(answer)
+            self._control.progress(self.progress)
+        if self.reason:
+            self._drain()
+
+    def ask(self, url: str, kind: str) -> None:
+        """Queue a URL at the start of the crawl or at its end."""
+        self._frontier.add(url, 0, kind)
+
+    def ask_again(self, items: Iterable[Item]) -> None:
+        """Ask for URLs a second time, unconditionally."""
+        for item in items:
+            item.kind, item.attempt = "again", 1
+            self.push(item)
+        self.run()
+
+    def push(self, item: Item) -> None:
+        """Let a URL wait for its host."""
+        self._hosts.push(host_of(item.url), item)
+
+    def progress(self) -> Progress:
+        """Where the crawl stands."""
+        counts = self._judge().counts
+        queue = self._frontier.waiting + self._hosts.ready + len(self._later)
+        state = "fetching" if self._trail.open else "asking again"
+        known = self._frontier.known
+        return Progress(self._domain, counts["fetched"], counts["bytes"], queue, counts["failed"], known, state)
+
+    def _judge(self) -> Judgement:
+        assert self.judgement is not None, "a harvest needs someone to judge its answers"
+        return self.judgement
+
+    def _busy(self) -> bool:
+        return bool(self._fetcher.active or self._hosts.ready or self._later)
+
+    def _must_stop(self) -> bool:
+        if not self.reason:
+            self.reason = self._limit()
+        return bool(self.reason)
+
+    def _limit(self) -> str:
+        options, counts = self._options, self._judge().counts
+        if self._control.check():
+            return "stopped"
+        if options.max_time is not None and monotonic() - self._began >= options.max_time:
+            return "max-time"
+        if options.quota is not None and counts["bytes"] >= options.quota:
+            return "quota"
+        more = self._frontier.waiting or self._hosts.ready or self._later
+        if options.max_pages is not None and counts["fetched"] >= options.max_pages and more:
+            return "max-pages"
+        return ""
+
+    def _drain(self) -> None:
+        """After a stop: what is under way may still end well within a moment, the rest is dropped."""
+        until = monotonic() + _PATIENCE
+        while self._fetcher.active and monotonic() < until:
+            for answer in self._fetcher.collect(0.1):
+                if not answer.error:
+                    self._handle(answer)
+
+    def _deeper(self) -> bool:
+        """Move on to the next level of links once this one is wholly done, so that depths are shortest paths."""
+        if self._level is None:
+            return self._frontier.waiting > 0
+        lowest = self._frontier.lowest()
+        if lowest is None:
+            return False
+        self._level = max(lowest, self._level)
+        return True
+
+    def _fill(self) -> float:
+        """Start what may be started; returns how long to wait for answers before looking again."""
+        now = monotonic()
+        pause = _PAUSE
+        while self._later and self._later[0][0] <= now:
+            self.push(heapq.heappop(self._later)[2])
+        if self._later:
+            pause = min(pause, self._later[0][0] - now)
+        if self._frontier.waiting and self._hosts.ready < _LOOK_AHEAD // 2:
+            self._top_up()
+        for host in self._hosts.busy():
+            pause = min(pause, self._start_on(host, now))
+        return max(pause, 0.0)
+
+    def _top_up(self) -> None:
+        items = self._frontier.take(_LOOK_AHEAD, self._level)
+        by_domain: dict[str, dict[str, Item]] = {}
+        for item in items:
+            by_domain.setdefault(host_of(item.url), {})[arc_of(item.url)] = item
+            self.push(item)
+        for domain, arcs in by_domain.items():
+            for arc, row in self._current(domain, list(arcs)).items():
+                arcs[arc].current = row
+
+    def _start_on(self, host: Host, now: float) -> float:
+        if self._options.robots and host.robots is None:
+            if not host.asking:
+                self._errands.ask_robots(host, _origin(host.ready[0].url))
+            return _PAUSE
+        while host.ready and not self._at_page_limit():
+            wait = self._manners.may_start(host.name, now)
+            if wait > 0:
+                return wait
+            self._request(host, self._hosts.pop(host))
+        return _PAUSE
+
+    def _at_page_limit(self) -> bool:
+        most = self._options.max_pages
+        return most is not None and self._judge().counts["fetched"] + self._fetcher.active >= most
+
+    def _request(self, host: Host, item: Item) -> None:
+        if host.robots is not None and not host.robots.allows(item.url):
+            self._frontier.finish(item, "skipped", error="robots")
+            return
+        self._manners.started(host.name)
+        target = self._staging / domain_folder(host.name) / arc_of(item.url) / PART
+        self._fetcher.submit(Request(item.url, target, self._conditions(item), item, keep=LARGEST_READ, lazy=True))
+
+    def _conditions(self, item: Item) -> tuple[tuple[str, str], ...]:
+        row = item.current
+        if row is None or item.kind == "again":
+            return ()
+        validators = (("If-None-Match", row.etag), ("If-Modified-Since", row.last_modified))
+        return tuple((name, value) for name, value in validators if value)
+
+    def _handle(self, answer: Answer) -> None:
+        tag = answer.request.tag
+        if isinstance(tag, Errand):
+            self._errands.answered(tag, answer)
+            return
+        host = host_of(tag.url)
+        self._manners.finished(host)
+        if not self._retried(tag, answer, host):
+            self._judge().judge(tag, answer)
+
+    def _retried(self, item: Item, answer: Answer, host: str) -> bool:
+        wait = delay(answer, item.attempt, self._options.limits)
+        if wait is None or self.reason:
+            return False
+        if answer.retry_after:
+            self._manners.pause(host, monotonic() + wait)
+        item.attempt += 1
+        heapq.heappush(self._later, (monotonic() + wait, next(self._order), item))
+        return True
+
+
+def _origin(url: str) -> str:
+    return url[: url.index("/", url.index("//") + 2)]

@@ -1,0 +1,207 @@
+"""What an HTML page says: its title, the URLs it names and whether they may be followed."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from html import unescape
+from itertools import islice, repeat
+from typing import NamedTuple
+from urllib.parse import quote
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, create_tag
+
+from webarc.archive.urls import canonical
+from webarc.crawler.charset import charset_of, codec_of, decoded
+from webarc.crawler.elements import READERS, Attributes, Findings, read_drawing, read_style
+from webarc.crawler.joins import Joiner
+from webarc.crawler.tags import Tags, attributes_of, is_monstrous
+from webarc.errors import BadURL
+
+_LONGEST_TITLE = 1000
+_MOST_LINKS = 250_000
+_MOST_TITLES = 20
+_MOST_PARENTS = 100
+_TAGS = Tags(frozenset({*READERS, "svg", "use"}))
+_STYLES = re.compile(rb"""[\s"'/](?:style|background)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']++)""", re.IGNORECASE)
+_SELF_CLOSED = re.compile(
+    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp)(\s[^<>]*+)?+(?<=/)>", re.IGNORECASE
+)
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+
+
+class Link(NamedTuple):
+    """A URL that a page names; kind is `link` (another page) or `requisite` (a part of this one)."""
+
+    url: str
+    kind: str
+    nofollow: bool
+
+
+_make = partial(tuple.__new__, Link)
+
+
+@dataclass(slots=True)
+class Page:
+    """What was read; `base` is what its references are relative to, `cut` is set when links were left out."""
+
+    title: str | None
+    links: list[Link]
+    nofollow: bool
+    base: str
+    charset: str
+    cut: bool = False
+
+
+def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -> Page:
+    """Read a page as browsers do; `agent` is the name that robots rules may call us by. Never raises."""
+    charset = charset_of(body, content_type)
+    page = _as_utf8(body, charset)
+    if "xhtml" in content_type:
+        page = _SELF_CLOSED.sub(rb"<\1\2></\1>", page)
+    found = Findings(agent)
+    if is_monstrous(page):
+        _scan(page, found)
+    else:
+        _walk(page, found)
+    base = _base(found.base, url)
+    links = _resolved(found, base, charset)
+    cut = len(found.links) + len(found.requisites) > _MOST_LINKS
+    return Page(_title(found.title), links, found.nofollow, base, charset, cut)
+
+
+def _as_utf8(body: bytes, charset: str) -> bytes:
+    if charset == "utf-8":
+        try:
+            body.decode()
+        except UnicodeDecodeError:
+            pass
+        else:
+            return body.removeprefix(codecs.BOM_UTF8)
+    return decoded(body, charset).encode("utf-8", "replace")
+
+
+def _walk(page: bytes, found: Findings) -> None:
+    """Let lexbor build the tree, and go through it and through the templates in it."""
+    root = LexborHTMLParser(page, options=LexborDocumentOptions.WO_EVENTS).root
+    styled = _may_be_styled(page)
+    parts = [root] if root is not None else []
+    while parts:
+        part = parts.pop()
+        later = []
+        for node in part.traverse():
+            if node.tag_id in _BY_ID:
+                reader = _BY_ID[node.tag_id]
+                if reader is _later:
+                    later.append(node)
+                else:
+                    reader(found, node.attributes)
+        if styled:
+            for node in part.css("[style],[background]"):
+                read_style(found, node.attributes)
+        parts.extend(_read_later(part, later, found))
+
+
+def _later(_: Findings, __: Attributes) -> None:
+    """Marks elements whose content matters, not only their attributes."""
+
+
+_BY_ID = {
+    create_tag(name).tag_id: reader
+    for name, reader in {**READERS, **dict.fromkeys(("title", "style", "svg", "template"), _later)}.items()
+}
+
+
+def _read_later(part: LexborNode, nodes: list[LexborNode], found: Findings) -> list[LexborNode]:
+    """Read those elements; returns the content of templates, which is no part of the tree."""
+    kinds = {node.tag for node in nodes}
+    if found.title is None:
+        titles = islice((node for node in nodes if node.tag == "title"), _MOST_TITLES)
+        found.title = next((title.text() for title in titles if not _is_drawn(title)), None)
+    for node in nodes:
+        if node.tag == "style":
+            found.style(node.text())
+    if "svg" in kinds:
+        for node in part.css("use"):
+            read_drawing(found, node.attributes)
+    return part.template_fragments() if "template" in kinds else []
+
+
+def _may_be_styled(page: bytes) -> bool:
+    """Whether it is worth looking for attributes that name an image in few pages only."""
+    lower = page.lower()
+    return b"url(" in lower or b"background=" in lower or b"background =" in lower or b"image-set(" in lower
+
+
+def _is_drawn(title: LexborNode) -> bool:
+    """Whether a title belongs to a part of an SVG drawing, not to the page."""
+    parent = title.parent
+    for _ in range(_MOST_PARENTS):
+        if parent is None:
+            break
+        if parent.tag == "svg":
+            return True
+        parent = parent.parent
+    return False
+
+
+def _scan(page: bytes, found: Findings) -> None:
+    """Read a page tag by tag, without a tree."""
+    drawing = False
+    for name, attributes, text in _TAGS.find(page):
+        reader = READERS.get(name)
+        if reader is not None:
+            reader(found, attributes)
+        elif name == "title" and found.title is None and not drawing:
+            found.title = unescape(text)
+        elif name == "style":
+            found.style(text)
+        elif name == "use":
+            read_drawing(found, attributes)
+        drawing |= name == "svg"
+        if len(found.links) + len(found.requisites) > _MOST_LINKS:
+            return
+    for written in _STYLES.findall(page):
+        read_style(found, attributes_of(written[1:]))
+
+
+def _title(written: str | None) -> str | None:
+    return " ".join(written.split())[:_LONGEST_TITLE] or None if written else None
+
+
+def _base(written: str | None, url: str) -> str:
+    try:
+        return canonical(written, url) if written else url
+    except BadURL:
+        return url
+
+
+def _resolved(found: Findings, base: str, charset: str) -> list[Link]:
+    """Every URL once for each kind, in the order of the page."""
+    url_of = _joiner(base, charset)
+    followed: dict[str, bool] = {}
+    for reference, nofollow in islice(found.links.items(), _MOST_LINKS):
+        url = url_of(reference)
+        if url is not None and (url not in followed or not nofollow):
+            followed[url] = nofollow
+    links = list(map(_make, zip(followed, repeat("link"), followed.values(), strict=False)))
+    needed = dict.fromkeys(map(url_of, islice(found.requisites, _MOST_LINKS)))
+    links.extend(Link(url, "requisite", False) for url in needed if url is not None)
+    return links
+
+
+def _joiner(base: str, charset: str) -> Callable[[str], str | None]:
+    url_of = Joiner(base).url
+    if charset.startswith(("utf-", "replacement")):
+        return url_of
+    codec = codec_of(charset)
+    return lambda reference: url_of(_in_charset(reference, codec))
+
+
+def _in_charset(reference: str, codec: str) -> str:
+    """Browsers send the query of a link in the page's own encoding, everything else in UTF-8."""
+    before, mark, query = reference.partition("#")[0].partition("?")
+    return before + mark + _FOREIGN.sub(lambda run: quote(run.group().encode(codec, "xmlcharrefreplace"), ""), query)

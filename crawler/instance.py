@@ -1,0 +1,237 @@
+"""One crawl of one domain, from the lock to the commit, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+from contextlib import ExitStack
+from multiprocessing.connection import Connection
+from time import monotonic
+
+from webarc.archive.indexing import catch_up
+from webarc.archive.layout import INTERNAL, arc_of
+from webarc.archive.objects import ObjectReader
+from webarc.archive.reports import crawl_paths, parse_crawl, read_urls
+from webarc.archive.store import Archive
+from webarc.archive.urls import host_of
+from webarc.archive.worktree import mend
+from webarc.crawler.capture import Order
+from webarc.crawler.control import Control
+from webarc.crawler.ending import Ending, Previous
+from webarc.crawler.errands import Errands
+from webarc.crawler.fetching import make_fetcher
+from webarc.crawler.filtering import make_chain
+from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.harvest import Harvest
+from webarc.crawler.job import Job, Result
+from webarc.crawler.judgement import Judgement
+from webarc.crawler.keeper import Keeper
+from webarc.crawler.keeping import KeeperLine, storage_problem
+from webarc.crawler.manners import Manners
+from webarc.crawler.reporting import Reporter
+from webarc.crawler.scope import Scope
+from webarc.crawler.trail import Trail
+from webarc.crawler.wget import run_wget
+from webarc.errors import Locked, WebarcError
+from webarc.sql.index import Index
+from webarc.sql.rows import CurrentRow
+
+
+def run_instance(job: Job, connection: Connection) -> None:
+    """The entry point of an instance's process; the result travels back through the connection."""
+    os.setsid()  # Ctrl-C in the terminal must not kill git and rsync half-way; the scheduler passes the wish on
+    control = Control(connection)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: setattr(control, "stopped", True))
+    result = Result(job.domain)
+    try:
+        with Instance(job, control) as instance:
+            instance.crawl(result)
+    except WebarcError as error:
+        _note(result, error)
+    except OSError as error:
+        _note(result, storage_problem(error))
+    except Exception as error:  # noqa: BLE001 - the scheduler must hear of it, whatever it is
+        traceback.print_exc()
+        _note(result, WebarcError(f"the crawl of {job.domain} failed unexpectedly: {error!r}; please report this."))
+    control.done(result)
+
+
+def _note(result: Result, error: WebarcError) -> None:
+    result.error, result.error_class, result.exit_code = str(error), type(error).__name__, error.exit_code
+
+
+class Instance:
+    """Owns a domain for the length of a crawl."""
+
+    def __init__(self, job: Job, control: Control) -> None:
+        self._job = job
+        self._control = control
+        self._stack = ExitStack()
+        self._began = monotonic()
+        self._archive = Archive.open(job.archive)
+        self._definition = job.options.definition(list(job.starts))
+        self._crawl_times: dict[str, str] = {}
+        self._previous: dict[str, Previous] = {}
+        self._readers: dict[str, tuple[ObjectReader, str]] = {}
+        self._empty: dict[str, bool] = {}
+        self._owned: dict[str, str] = {}
+
+    def __enter__(self) -> Instance:
+        job, stack = self._job, self._stack
+        stack.enter_context(self._archive.lock_crawl(job.domain, wait=job.lock_wait))
+        try:
+            self._staging = stack.enter_context(self._archive.new_staging(job.domain)).path
+            # Forked before databases and connections are open: those must not be shared between processes.
+            self._line = stack.enter_context(KeeperLine(self._make_keeper))
+            self._index = Index(job.database)
+            stack.callback(self._index.close)
+            self._own(job.domain, job.starts[0].partition(":")[0])
+            (self._staging / INTERNAL).mkdir()
+            self._frontier = Frontier(self._staging / INTERNAL / "frontier.db")
+            stack.callback(self._frontier.close)
+        except BaseException:
+            stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def crawl(self, result: Result) -> None:
+        """Fetch, decide, report, commit."""
+        job = self._job
+        scope = Scope(
+            job.options.scope,
+            list(job.starts),
+            no_parent=job.options.no_parent,
+            include=job.options.include,
+            exclude=job.options.exclude,
+            requisites_from_anywhere=job.options.requisites_from_anywhere,
+        )
+        with make_fetcher(job) as fetcher:
+            trail = Trail(job.options, self._frontier, scope, self._owned, job.owned_elsewhere, self._adopt)
+            manners = Manners(job.options.wait, job.options.random_wait, job.options.connections)
+            errands = Errands(job.options, fetcher, manners, trail, self._owned)
+            harvest = Harvest(
+                *(job.domain, job.options, self._frontier, fetcher, manners, trail, errands, self._control),
+                *(self._staging, self._current),
+            )
+            judgement = Judgement(
+                *(job.options, self._frontier, trail, self._owned),
+                stored=self._stored,
+                deliver=self._line.keep,
+                again=harvest.push,
+            )
+            harvest.judgement = judgement
+            ending = Ending(harvest, trail, self._frontier, self._index, self._previous)
+            if job.options.engine == "wget":
+                trail.open = False
+                harvest.reason = run_wget(
+                    *(job, self._frontier, judgement, self._staging, self._look_up, self._control.check)
+                )
+            else:
+                for url in job.starts:
+                    harvest.ask(url, "start")
+                harvest.run()
+            self._end(harvest, ending)
+        result.warnings += scope.problems
+        self._finish(harvest, judgement, ending, result)
+
+    def _end(self, harvest: Harvest, ending: Ending) -> None:
+        if ending.complete():
+            ending.ask_unreached()
+        if not harvest.reason:
+            ending.ask_gone_again()
+
+    def _finish(self, harvest: Harvest, judgement: Judgement, ending: Ending, result: Result) -> None:
+        verdicts = self._line.verdicts()
+        self._frontier.refuse(verdicts.drops)
+        reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)
+        orders = self._orders(reporter)
+        for committed in self._line.commit(orders):
+            result.warnings += committed.warnings
+            if committed.domain == self._job.domain:
+                result.commit_tag = committed.commit_tag
+            else:
+                result.also.append(committed.commit_tag)
+        self._remember(judgement)
+        reporter.conclude(result, monotonic() - self._began)
+
+    def _orders(self, reporter: Reporter) -> list[Order]:
+        orders = []
+        for domain, crawl_time in reversed(self._crawl_times.items()):
+            if self._archive.repository(domain).exists() or reporter.answered(domain):
+                held = self._previous[domain].held if domain in self._previous else ()
+                orders.append(reporter.order(domain, crawl_time, self._staging, held, monotonic() - self._began))
+        return orders
+
+    def _remember(self, judgement: Judgement) -> None:
+        by_domain: dict[str, list[tuple[str, str, str]]] = {}
+        for domain, arc, etag, last_modified in judgement.validators:
+            by_domain.setdefault(domain, []).append((arc, etag, last_modified))
+        for domain, rows in by_domain.items():
+            self._index.remember_validators(domain, rows)
+
+    # -- domains ----------------------------------------------------------------------------------------------
+
+    def _own(self, domain: str, scheme: str) -> None:
+        repository = self._archive.repository(domain)
+        if repository.exists():
+            with self._archive.lock_tree(domain):
+                mend(repository)
+            catch_up(repository, self._index)
+        crawl_time = self._archive.reserve(domain, self._job.start_time)
+        self._line.own(domain, crawl_time)
+        self._owned[domain] = scheme
+        self._crawl_times[domain] = crawl_time
+        self._previous[domain] = self._last_crawl(domain)
+
+    def _adopt(self, domain: str, scheme: str) -> bool:
+        """Own the domain that a start URL redirects to, unless another instance or process has it."""
+        if not self._control.join(domain):
+            return False
+        try:
+            self._stack.enter_context(self._archive.lock_crawl(domain, wait=0))
+        except Locked:
+            return False
+        self._own(domain, scheme)
+        return True
+
+    def _last_crawl(self, domain: str) -> Previous:
+        reader = self._reader(domain)
+        if reader is None:
+            return Previous(None, [])
+        objects, tip = reader
+        record, urls = (objects.read(f"{tip}:{path}") for path in crawl_paths(self._definition))
+        if record is None or urls is None:
+            return Previous(None, [])
+        return Previous(parse_crawl(record), list(read_urls(urls)))
+
+    def _reader(self, domain: str) -> tuple[ObjectReader, str] | None:
+        if domain not in self._readers:
+            repository = self._archive.repository(domain)
+            tip = repository.tip() if repository.exists() else None
+            if tip is None:
+                return None
+            self._readers[domain] = (self._stack.enter_context(repository.reader()), tip)
+        return self._readers[domain]
+
+    def _current(self, domain: str, arcs: list[str]) -> dict[str, CurrentRow]:
+        if domain not in self._empty:
+            self._empty[domain] = self._index.current_count(domain) == 0
+        return {} if self._empty[domain] else self._index.current(domain, arcs)
+
+    def _look_up(self, item: Item) -> None:
+        arc = arc_of(item.url)
+        item.current = self._current(host_of(item.url), [arc]).get(arc)
+
+    def _stored(self, domain: str, row: CurrentRow) -> bytes | None:
+        reader = self._reader(domain)
+        return reader[0].read(row.blob or f"{reader[1]}:{row.arc}/{row.file}") if reader else None
+
+    def _make_keeper(self) -> Keeper:
+        job = self._job
+        chain = make_chain(job.options)
+        return Keeper(self._archive, self._staging, chain, lambda: Index(job.database), job.start_time)

@@ -1,0 +1,184 @@
+"""What an answer means: a version, nothing new, a redirect, a page that is missing, a failure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from webarc.archive.layout import arc_of
+from webarc.archive.urls import host_of, key_of
+from webarc.crawler.capture import Capture
+from webarc.crawler.errands import REDIRECTS
+from webarc.crawler.exchange import Answer
+from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.options import CrawlOptions
+from webarc.crawler.reading import Reading, body_of, is_readable, media_type, read
+from webarc.crawler.robots import nofollow_header, product_token
+from webarc.crawler.trail import Trail
+from webarc.errors import BadURL
+from webarc.sql.rows import CurrentRow
+
+_GONE = (404, 410)
+_NOTHING_READ = Reading(None, "", ())
+
+
+class Judgement:
+    """Judges answers one by one; what it decides is in the frontier, what is worth keeping goes to `deliver`."""
+
+    def __init__(
+        self,
+        options: CrawlOptions,
+        frontier: Frontier,
+        trail: Trail,
+        owned: dict[str, str],
+        *,
+        stored: Callable[[str, CurrentRow], bytes | None],
+        deliver: Callable[[Capture], None],
+        again: Callable[[Item], None],
+    ) -> None:
+        self._options = options
+        self._frontier = frontier
+        self._trail = trail
+        self._owned = owned
+        self._stored = stored
+        self._deliver = deliver
+        self._again = again
+        self._agent = product_token(options.user_agent)
+        self.counts: Counter[str] = Counter()
+        self.validators: list[tuple[str, str, str, str]] = []
+
+    def judge(self, item: Item, answer: Answer) -> None:
+        """Decide what an answer is."""
+        row = item.current
+        self.counts["fetched"] += 1
+        self.counts["bytes"] += answer.length
+        if answer.error:
+            self._failed(item, answer.error, answer.status)
+        elif answer.status == 304 and row is not None:
+            self._not_modified(item, answer, row)
+        elif answer.status in REDIRECTS and answer.header("location"):
+            self._redirected(item, answer)
+        elif answer.status in (200, 203):
+            self._succeeded(item, answer)
+        elif answer.status in (204, 205):
+            self._frontier.finish(item, "empty", answer.status)
+        elif answer.status in _GONE:
+            if not self._asked_plainly(item):
+                self._frontier.finish(item, "gone" if item.kind == "again" else "missing", answer.status)
+        else:
+            self._failed(item, f"http-{answer.status}", answer.status)
+
+    def _failed(self, item: Item, error: str, status: int) -> None:
+        if not self._asked_plainly(item):
+            self.counts["failed"] += 1
+            self._frontier.finish(item, "failed", status, error=error)
+
+    def _asked_plainly(self, item: Item) -> bool:
+        """A link to http that was asked for over https, in vain, is asked for as it was written."""
+        if not item.plain:
+            return False
+        item.plain, item.attempt = False, 1
+        item.url = f"http:{key_of(item.url)}"
+        self._again(item)
+        return True
+
+    def _not_modified(self, item: Item, answer: Answer, row: CurrentRow) -> None:
+        self._unchanged(item, answer, row)
+        content_type = row.declared_type or row.mime_type
+        if self._trail.open and is_readable(content_type):
+            body = self._stored(host_of(item.url), row)
+            if body is not None:
+                self._trail.follow(item, self._read(item, body, content_type, answer))
+
+    def _unchanged(self, item: Item, answer: Answer, row: CurrentRow) -> None:
+        self.counts["unchanged"] += 1
+        self._frontier.finish(item, "unchanged", 200)
+        etag, last_modified = answer.header("etag"), answer.header("last-modified")
+        if (etag and etag != row.etag) or (last_modified and last_modified != row.last_modified):
+            newest = (etag or row.etag, last_modified or row.last_modified)
+            self.validators.append((host_of(item.url), arc_of(item.url), *newest))
+
+    def _succeeded(self, item: Item, answer: Answer) -> None:
+        content_type = answer.header("content-type")
+        part = answer.request.target
+        assert part is not None, "pages are always fetched into a file"
+        reading = _NOTHING_READ
+        if is_readable(content_type):
+            reading = self._read(item, body_of(answer.body, part), content_type, answer)
+        self._store(item, answer, reading, part)
+        self._trail.follow(item, reading)
+
+    def _store(self, item: Item, answer: Answer, reading: Reading, part: Path) -> None:
+        row = item.current
+        declared = media_type(answer.header("content-type"))
+        if self._unwanted(declared):
+            part.unlink(missing_ok=True)
+            self._frontier.finish(item, "filtered", answer.status, error="type", size=answer.length)
+        elif row and (answer.sha256, declared, reading.charset) == (row.sha256, row.declared_type, row.charset):
+            part.unlink(missing_ok=True)
+            self._unchanged(item, answer, row)
+        elif row and self._would_downgrade(item, row):
+            part.unlink(missing_ok=True)
+            self.counts["unchanged"] += 1
+            self._frontier.finish(item, "unchanged", answer.status, error="https-kept")
+        else:
+            if not answer.stored:
+                part.parent.mkdir(parents=True, exist_ok=True)
+                part.write_bytes(answer.body or b"")
+            self._frontier.finish(item, "stored", answer.status, size=answer.length)
+            self._deliver(_capture(item, answer, declared, reading))
+
+    def _would_downgrade(self, item: Item, row: CurrentRow) -> bool:
+        """Plain http never replaces what https brought, unless the start URL itself is http."""
+        plain_start = self._owned.get(host_of(item.url)) == "http"
+        return item.url.startswith("http:") and row.url.startswith("https:") and not plain_start
+
+    def _unwanted(self, declared: str) -> bool:
+        accept, reject = self._options.accept_type, self._options.reject_type
+        if any(fnmatchcase(declared, pattern.lower()) for pattern in reject):
+            return True
+        return bool(accept) and not any(fnmatchcase(declared, pattern.lower()) for pattern in accept)
+
+    def _redirected(self, item: Item, answer: Answer) -> None:
+        try:
+            target = answer.redirect() or item.url
+        except BadURL:
+            self._failed(item, "bad-redirect", answer.status)
+            return
+        too_many = item.redirects >= self._options.limits.max_redirect
+        if key_of(target) == key_of(item.url) and not too_many:
+            # The same page under the other scheme, or a page that wants its cookie back: the key stays, so ask again.
+            item.url, item.redirects, item.plain = target, item.redirects + 1, False
+            self._again(item)
+            return
+        problem = "redirect-limit" if too_many else ""
+        self._frontier.finish(item, "redirect", answer.status, target=target, error=problem)
+        if not too_many:
+            self._trail.pursue(item, target)
+
+    def _read(self, item: Item, body: bytes, content_type: str, answer: Answer) -> Reading:
+        robots = self._options.robots
+        header = [value for name, value in answer.headers if name.lower() == "x-robots-tag"]
+        follow = not (robots and header and nofollow_header(header, self._agent))
+        return read(body, item.url, content_type, follow=follow, agent=self._agent if robots else None)
+
+
+def _capture(item: Item, answer: Answer, declared: str, reading: Reading) -> Capture:
+    return Capture(
+        row=item.id,
+        url=item.url,
+        domain=host_of(item.url),
+        arc=arc_of(item.url),
+        status=answer.status,
+        http_version=answer.http_version,
+        headers=tuple(answer.headers),
+        declared_type=declared,
+        charset=reading.charset,
+        length=answer.length,
+        sha256=answer.sha256,
+        title=reading.title,
+        received=answer.received,
+        replaces=item.current.file if item.current else None,
+    )

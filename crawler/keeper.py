@@ -1,0 +1,264 @@
+"""The archive side of a crawl: turns captures into ARC folders, lets filters judge them, commits and indexes.
+
+It runs in a process of its own, fed through a pipe, so that typing, describing and packing one page happens while the
+next ones are fetched. Blobs go to git as they come; nothing refers to them until the commit at the end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from webarc.archive import times
+from webarc.archive.document import parse, render
+from webarc.archive.importer import Importer
+from webarc.archive.indexing import catch_up
+from webarc.archive.layout import ADDED_FILES, METADATA, domain_folder, is_data_file
+from webarc.archive.metadata import Metadata, Response, commit_tag
+from webarc.archive.mime import data_name, extension, type_of
+from webarc.archive.objects import ObjectReader
+from webarc.archive.repository import Repository
+from webarc.archive.store import Archive
+from webarc.archive.worktree import bring, mend
+from webarc.crawler.capture import PART, Capture, Committed, Order, Own, Verdicts
+from webarc.filters.chain import Chain
+from webarc.sql.index import Index
+
+_HEAD = 8_192
+_WHOLE = 4 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A file that passed the filters."""
+
+    arc: str
+    name: str
+
+
+class _Site:
+    """What the keeper holds for one domain until it is committed."""
+
+    def __init__(self, repository: Repository, staged: Path, crawl_time: str, *, owned: bool) -> None:
+        self.repository = repository
+        self.staged = staged
+        self.crawl_time = crawl_time
+        self.owned = owned
+        self.importer: Importer | None = None
+        self.count = 0
+        self.waiting: list[_Kept] = []
+        self.replacing: list[_Kept] = []
+
+    @property
+    def tag(self) -> str:
+        """The commitTag under which this domain's captures go in."""
+        return commit_tag(self.crawl_time, self.repository.domain)
+
+    def note(self, kept: _Kept, *, replaces: bool) -> None:
+        """Remember a file as far as the commit will need it: a million new pages must not fill the memory."""
+        self.count += 1
+        if replaces:
+            self.replacing.append(kept)
+        if not self.owned:
+            self.waiting.append(kept)
+
+    def open_importer(self) -> Importer:
+        """The running fast-import of this domain, started when first needed."""
+        if self.importer is None:
+            self.repository.create()
+            self.importer = self.repository.importer()
+        return self.importer
+
+
+class Keeper:
+    """Keeps what one crawl brings."""
+
+    def __init__(
+        self, archive: Archive, staging: Path, chain: Chain, index_of: Callable[[], Index], start: datetime
+    ) -> None:
+        self._archive = archive
+        self._staging = staging
+        self._chain = chain
+        self._index_of = index_of
+        self._start = times.text(start)
+        self._sites: dict[str, _Site] = {}
+        self._new: Counter[str] = Counter()
+        self._changed: Counter[str] = Counter()
+        self._filtered: Counter[str] = Counter()
+        self._drops: list[tuple[str, int]] = []
+
+    def own(self, message: Own) -> None:
+        """Captures of this domain belong to the crawl itself and are packed as they come."""
+        self._sites[message.domain] = self._site(message.domain, message.crawl_time, owned=True)
+
+    def keep(self, capture: Capture) -> None:
+        """Describe one capture, let the filters judge it and hand it to git."""
+        site = self._sites.get(capture.domain)
+        if site is None:
+            site = self._sites[capture.domain] = self._site(capture.domain, self._start, owned=False)
+        folder = site.staged / capture.arc
+        part = folder / PART
+        with part.open("rb") as stream:
+            data = stream.read(_WHOLE if capture.length <= _WHOLE else _HEAD)
+        mime_type = type_of(part, data[:_HEAD], capture.declared_type)
+        name = data_name(extension(capture.url, mime_type))
+        document = folder / name
+        part.rename(document)
+        description = render(_described(capture, site, mime_type, name))
+        (folder / METADATA).write_bytes(description)
+        refusal = self._chain.verdict(document)
+        if refusal:
+            self._drop(capture, folder, name, refusal)
+            return
+        (self._changed if capture.replaces else self._new)[capture.domain] += 1
+        site.note(_Kept(capture.arc, name), replaces=capture.replaces is not None)
+        if site.owned:
+            importer = site.open_importer()
+            if capture.length <= _WHOLE:
+                importer.add_bytes(f"{capture.arc}/{name}", data)
+            else:
+                importer.add(f"{capture.arc}/{name}", document)
+            importer.add_bytes(f"{capture.arc}/{METADATA}", description)
+
+    def verdicts(self) -> Verdicts:
+        """What came of the captures so far."""
+        drops, self._drops = self._drops, []
+        return Verdicts(dict(self._new), dict(self._changed), dict(self._filtered), drops, list(self._chain.problems))
+
+    def commit(self, orders: list[Order]) -> Iterator[Committed]:
+        """Commit guests first and the crawl's own domains last, each brought to its work tree and indexed."""
+        mine = {order.domain for order in orders}
+        guests = [Order(domain, (), (), "") for domain in self._sites if domain not in mine]
+        for order in [*guests, *orders]:
+            site = self._sites[order.domain]
+            if site.count or order.reports:
+                yield self._commit(site, order)
+
+    def abort(self) -> None:
+        """Let go of everything; nothing was committed."""
+        for site in self._sites.values():
+            if site.importer is not None:
+                site.importer.abort()
+
+    def _site(self, domain: str, crawl_time: str, *, owned: bool) -> _Site:
+        repository = self._archive.repository(domain)
+        return _Site(repository, self._staging / domain_folder(domain), crawl_time, owned=owned)
+
+    def _drop(self, capture: Capture, folder: Path, name: str, refusal: str) -> None:
+        (folder / name).unlink()
+        (folder / METADATA).unlink()
+        self._filtered[capture.domain] += 1
+        self._drops.append((f"filter:{refusal}", capture.row))
+        _remove_empty(folder, self._staging)
+
+    def _commit(self, site: _Site, order: Order) -> Committed:
+        repository = site.repository
+        warnings: list[str] = []
+        with ExitStack() as stack:
+            stack.enter_context(self._archive.lock_tree(order.domain))
+            importer = site.open_importer()
+            warnings += mend(repository)
+            if not site.owned:
+                self._stamp(site, importer)
+            parent = repository.tip()
+            if parent:
+                reader = stack.enter_context(repository.reader())
+                _drop_outdated(importer, reader, parent, site.replacing, order.removals)
+            for path, source in order.reports:
+                importer.add(path, Path(source))
+            kind = "crawl" if site.owned else "guest"
+            message = f"{site.tag}\n\n{order.body}\n\nWebarc-Kind: {kind}\n"
+            commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
+            warnings += bring(repository, site.staged)
+        catch_up(repository, self._index_of())
+        return Committed(order.domain, site.tag, commit, tuple(warnings))
+
+    def _stamp(self, site: _Site, importer: Importer) -> None:
+        """Guests learn their crawl time only now, under the lock, so that it follows every commit before it."""
+        site.crawl_time = self._archive.reserve(site.repository.domain, times.parse(self._start))
+        for kept in site.waiting:
+            document = site.staged / kept.arc / METADATA
+            meta = parse(document.read_bytes())
+            document.write_bytes(render(replace(meta, crawl_time=site.crawl_time, commit_tag=site.tag)))
+            importer.add(f"{kept.arc}/{kept.name}", site.staged / kept.arc / kept.name)
+            importer.add(f"{kept.arc}/{METADATA}", document)
+
+
+def _described(capture: Capture, site: _Site, mime_type: str, name: str) -> Metadata:
+    last_modified = capture.header("last-modified")
+    return Metadata(
+        url=capture.url,
+        mime_type=mime_type,
+        title=capture.title,
+        path=f"{domain_folder(capture.domain)}/{capture.arc}",
+        domain=capture.domain,
+        crawl_time=site.crawl_time,
+        create_time=times.text(times.created(last_modified, capture.received)),
+        commit_tag=site.tag,
+        response=Response(
+            status=capture.status,
+            url=capture.url,
+            http_version=capture.http_version,
+            declared_type=capture.declared_type,
+            charset=capture.charset,
+            etag=capture.header("etag"),
+            last_modified=last_modified,
+            file=name,
+            length=capture.length,
+            sha256=capture.sha256,
+            headers=capture.headers,
+        ),
+    )
+
+
+def _drop_outdated(
+    importer: Importer, reader: ObjectReader, parent: str, replacing: list[_Kept], removals: tuple[str, ...]
+) -> None:
+    """Replaced ARCs lose the files of the old version, removed ones all of their own files; ARCs below them stay."""
+    for item in replacing:
+        for path in _own_files(reader, parent, item.arc):
+            if path not in (f"{item.arc}/{item.name}", f"{item.arc}/{METADATA}"):
+                importer.drop(path)
+    for arc in removals:
+        for path in _own_files(reader, parent, arc):
+            importer.drop(path)
+
+
+def _own_files(reader: ObjectReader, parent: str, arc: str) -> Iterator[str]:
+    """The files that belong to an ARC itself: document, metadata and what was added to this version."""
+    for mode, name in _entries(reader.read(f"{parent}:{arc}")):
+        if name == METADATA or is_data_file(name):
+            yield f"{arc}/{name}"
+        elif name == ADDED_FILES and mode == "40000":
+            yield from _all_files(reader, parent, f"{arc}/{name}")
+
+
+def _all_files(reader: ObjectReader, parent: str, folder: str) -> Iterator[str]:
+    for mode, name in _entries(reader.read(f"{parent}:{folder}")):
+        if mode == "40000":
+            yield from _all_files(reader, parent, f"{folder}/{name}")
+        else:
+            yield f"{folder}/{name}"
+
+
+def _entries(tree: bytes | None) -> Iterator[tuple[str, str]]:
+    """Mode and name of each entry of a git tree object."""
+    position = 0
+    while tree and position < len(tree):
+        end = tree.index(b"\0", position)
+        mode, _, name = tree[position:end].partition(b" ")
+        yield mode.decode(), name.decode()
+        position = end + 21
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    while folder != root:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent

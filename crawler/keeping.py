@@ -1,0 +1,123 @@
+"""The pipe between the fetch side and the archive side of a crawl."""
+
+from __future__ import annotations
+
+import errno
+import signal
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any
+
+from webarc.crawler.capture import Capture, Committed, Order, Own, Verdicts
+from webarc.crawler.keeper import Keeper
+from webarc.errors import NoSpace, StorageProblem, WebarcError
+
+_VERDICTS, _COMMIT = "verdicts", "commit"
+
+
+class KeeperLine:
+    """The fetch side's end: starts the keeper's process and talks to it; a keeper's error is raised here."""
+
+    def __init__(self, make: Callable[[], Keeper]) -> None:
+        context = get_context("fork")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, self._connection, make))
+        self._process.start()
+        theirs.close()
+
+    def __enter__(self) -> KeeperLine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+        self._process.join()
+
+    def own(self, domain: str, crawl_time: str) -> None:
+        """The crawl owns this domain from now on."""
+        self._send(Own(domain, crawl_time))
+
+    def keep(self, capture: Capture) -> None:
+        """Hand over one good answer."""
+        self._send(capture)
+
+    def verdicts(self) -> Verdicts:
+        """Wait until everything handed over is judged."""
+        self._send(_VERDICTS)
+        verdicts: Verdicts = self._receive()
+        return verdicts
+
+    def commit(self, orders: list[Order]) -> list[Committed]:
+        """Have everything committed."""
+        self._send((_COMMIT, orders))
+        committed: list[Committed] = self._receive()
+        return committed
+
+    def _send(self, message: object) -> None:
+        try:
+            self._connection.send(message)
+        except OSError:
+            self._receive()
+            raise
+
+    def _receive(self) -> Any:
+        try:
+            answer = self._connection.recv()
+        except (EOFError, OSError):
+            raise WebarcError(
+                "the process that writes to the archive died; nothing of this crawl was committed, run it again."
+            ) from None
+        if isinstance(answer, WebarcError):
+            raise answer
+        return answer
+
+
+def _serve(connection: Connection, theirs: Connection, make: Callable[[], Keeper]) -> None:
+    """The keeper's process: works through messages until the other end is closed."""
+    theirs.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keeper = make()
+    try:
+        _work(connection, keeper)
+    except (EOFError, BrokenPipeError):
+        keeper.abort()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the fetch side must hear of it
+        keeper.abort()
+        connection.send(_ours(error))
+
+
+def _work(connection: Connection, keeper: Keeper) -> None:
+    while True:
+        message = connection.recv()
+        if isinstance(message, Capture):
+            keeper.keep(message)
+        elif isinstance(message, Own):
+            keeper.own(message)
+        elif message == _VERDICTS:
+            connection.send(keeper.verdicts())
+        else:
+            connection.send(list(keeper.commit(message[1])))
+
+
+def _ours(error: Exception) -> WebarcError:
+    """The error as one of ours, which travels through the pipe."""
+    if isinstance(error, WebarcError):
+        return error
+    if isinstance(error, OSError):
+        return storage_problem(error)
+    return WebarcError(
+        f"writing to the archive failed unexpectedly: {error!r}; nothing was committed, please report this."
+    )
+
+
+def storage_problem(error: OSError) -> StorageProblem:
+    """An operating system's refusal in our words."""
+    where = f" at {error.filename!r}" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return NoSpace(f"the disk is full{where}; make room and crawl again, nothing that was committed is lost.")
+    return StorageProblem(
+        f"the archive cannot be written{where}: {error.strerror or error}; mend this and crawl again."
+    )

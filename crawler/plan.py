@@ -1,0 +1,89 @@
+"""From settings and start URLs to the jobs of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from webarc.crawler.job import Job
+from webarc.crawler.limits import FetchLimits
+from webarc.crawler.options import CrawlOptions
+from webarc.crawler.scheduler import by_domain
+from webarc.crawler.sources import Start
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a run reads and writes."""
+
+    archive: Path
+    database: str
+    filter_settings: Path | None = None
+    reports: Path | None = None
+
+
+def crawl_options(settings: Mapping[str, Any], filters: Sequence[str], filter_settings: Path | None) -> CrawlOptions:
+    """The options of a crawl as the settings have them."""
+    private = settings["crawl.allow_private"]
+    plain = {
+        name: settings[f"crawl.{name}"]
+        for name in (
+            *("depth", "page_requisites", "requisites_from_anywhere", "sitemaps", "scope", "no_parent", "include"),
+            *("exclude", "accept_type", "reject_type", "robots", "wait", "random_wait", "connections", "user_agent"),
+            *("http_user", "http_password", "proxy", "max_pages", "quota", "max_time", "prune", "allow_removals"),
+            "engine",
+        )
+    }
+    cookies = settings["crawl.load_cookies"]
+    return CrawlOptions(
+        **plain,
+        headers=tuple(_header(line) for line in settings["crawl.headers"]),
+        load_cookies=str(cookies) if cookies else None,
+        limits=_limits(settings),
+        allow_private=private is True,
+        allowed_hosts=() if isinstance(private, bool) else tuple(private),
+        filters=tuple(filters),
+        filter_modules=tuple(settings["filters.modules"].items()),
+        filter_settings=str(filter_settings) if filter_settings else None,
+        filter_time_limit=settings["filters.time_limit"],
+    )
+
+
+def jobs(starts: Sequence[Start], options: CrawlOptions, places: Places, start_time: datetime) -> list[Job]:
+    """One job per domain, each knowing which domains the others own."""
+    groups = by_domain(start.url for start in starts)
+    secrets = {start.url: (start.user or "", start.password or "") for start in starts if start.user or start.password}
+    given = (options.http_user, options.http_password or "") if options.http_user else None
+    return [
+        Job(
+            domain=domain,
+            starts=tuple(urls),
+            options=options,
+            archive=places.archive,
+            database=places.database,
+            start_time=start_time,
+            owned_elsewhere=frozenset(groups) - {domain},
+            credentials=next((secrets[url] for url in urls if url in secrets), given),
+            report=places.reports / f"{number}.jsonl" if places.reports else None,
+        )
+        for number, (domain, urls) in enumerate(groups.items())
+    ]
+
+
+def _limits(settings: Mapping[str, Any]) -> FetchLimits:
+    return FetchLimits(
+        timeout=settings["crawl.timeout"],
+        deadline=settings["crawl.deadline"],
+        max_size=settings["crawl.max_size"],
+        rate=settings["crawl.limit_rate"],
+        max_redirect=settings["crawl.max_redirect"],
+        tries=settings["crawl.tries"],
+    )
+
+
+def _header(line: str) -> tuple[str, str]:
+    name, _, value = line.partition(":")
+    return name.strip(), value.strip()

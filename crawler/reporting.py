@@ -1,0 +1,157 @@
+"""What a crawl says about itself: the files of its report, the commit's figures, the table's row, the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from webarc.archive import times
+from webarc.archive.layout import arc_of, domain_folder
+from webarc.archive.metadata import commit_tag
+from webarc.archive.reports import CrawlRecord, crawl_paths, render_crawl, write_urls
+from webarc.archive.urls import host_of
+from webarc.crawler.capture import Order, Verdicts
+from webarc.crawler.ending import Ending
+from webarc.crawler.frontier import Frontier, Row
+from webarc.crawler.harvest import Harvest
+from webarc.crawler.job import COUNTS, Job, Result
+from webarc.crawler.removal import Removals
+from webarc.errors import AuthenticationProblem, NetworkProblem, ServerAnswer, Stopped, worst
+
+
+class Reporter:
+    """Writes the report of one crawl."""
+
+    def __init__(
+        self, job: Job, definition: str, frontier: Frontier, harvest: Harvest, ending: Ending, verdicts: Verdicts
+    ) -> None:
+        self._job = job
+        self._definition = definition
+        self._frontier = frontier
+        self._harvest = harvest
+        self._ending = ending
+        self._verdicts = verdicts
+        self._complete = ending.complete()
+        self._figures = self._per_domain()
+        self._held = 0
+
+    def answered(self, domain: str) -> bool:
+        """Whether a server answered at all for this domain."""
+        return self._figures.get(domain, Counter())["answered"] > 0
+
+    def order(self, domain: str, crawl_time: str, staging: Path, held: tuple[str, ...], seconds: float) -> Order:
+        """Write the report files of one domain and say what to commit and remove there."""
+        options = self._job.options
+        removals = self._ending.removals(
+            domain, prune=options.prune, complete=self._complete, allow=options.allow_removals
+        )
+        self._held += len(removals.held)
+        counts = self._counts(domain, removals, seconds)
+        record = CrawlRecord(
+            commit_tag=commit_tag(crawl_time, domain),
+            domain=domain,
+            crawl_time=crawl_time,
+            end_time=times.text(times.now()),
+            definition=self._definition,
+            complete=self._complete,
+            reason=self._reason(),
+            options=options.shown() | {"starts": json.dumps(self._job.starts)},
+            counts=counts,
+            held=removals.held or (held if self._harvest.reason else ()),
+        )
+        folder = staging / domain_folder(domain)
+        crawl, urls = crawl_paths(self._definition)
+        (folder / crawl).parent.mkdir(parents=True, exist_ok=True)
+        (folder / crawl).write_bytes(render_crawl(record))
+        with (folder / urls).open("wb") as stream:
+            write_urls(self._ending.rows(domain, complete=self._complete), stream)
+        reports = ((crawl, str(folder / crawl)), (urls, str(folder / urls)))
+        return Order(domain, reports, tuple(arc_of(url) for url in removals.now), _sentence(counts, self._reason()))
+
+    def conclude(self, result: Result, seconds: float) -> None:
+        """Fill in the result of the whole instance."""
+        totals: Counter[str] = Counter()
+        for figures in self._figures.values():
+            totals.update(figures)
+        totals["skipped"] += sum(1 for _ in self._frontier.skips())
+        totals["seconds"] = round(seconds)
+        result.counts = {name: totals[name] for name in COUNTS}
+        result.complete, result.reason, result.held = self._complete, self._reason(), self._held
+        result.warnings += self._verdicts.problems
+        result.exit_code = self._exit_code()
+        if self._job.report:
+            self._write_lines(self._job.report)
+
+    def _reason(self) -> str:
+        if self._harvest.reason:
+            return self._harvest.reason
+        return "" if self._complete else "failures"
+
+    def _per_domain(self) -> dict[str, Counter[str]]:
+        figures: dict[str, Counter[str]] = {}
+        for row in self._frontier.rows():
+            mine = figures.setdefault(host_of(row.url), Counter())
+            mine["answered"] += row.status > 0
+            mine["fetched"] += row.outcome != "skipped"
+            mine["bytes"] += row.size
+            if row.outcome in ("unchanged", "failed", "filtered", "skipped"):
+                mine[row.outcome] += 1
+        for name, values in (("new", self._verdicts.new), ("changed", self._verdicts.changed)):
+            for domain, number in values.items():
+                figures.setdefault(domain, Counter())[name] = number
+        return figures
+
+    def _counts(self, domain: str, removals: Removals, seconds: float) -> dict[str, int]:
+        figures = self._figures.setdefault(domain, Counter())
+        moved = set(self._ending.moved(domain))
+        figures["moved"] = sum(url in moved for url in removals.now)
+        figures["gone"] = len(removals.now) - figures["moved"]
+        figures["seconds"] = round(seconds)
+        return {name: figures[name] for name in COUNTS}
+
+    def _exit_code(self) -> int:
+        codes = [Stopped.exit_code] if self._harvest.reason or self._held else []
+        codes += [_code(row) for row in self._frontier.rows()]
+        return worst(codes)
+
+    def _write_lines(self, file: Path) -> None:
+        with file.open("w", encoding="utf-8") as stream:
+            for row in self._frontier.rows():
+                stream.write(json.dumps(_line(row)) + "\n")
+            for url in self._frontier.unfinished():
+                stream.write(
+                    json.dumps({"url": url, "outcome": "skipped", "reason": self._reason() or "stopped"}) + "\n"
+                )
+            for url, reason in self._frontier.skips():
+                stream.write(json.dumps({"url": url, "outcome": "skipped", "reason": reason}) + "\n")
+
+
+def _line(row: Row) -> dict[str, object]:
+    line: dict[str, object] = {"url": row.url, "outcome": row.outcome, "status": row.status, "depth": row.depth}
+    reason = row.error or (f"http-{row.status}" if row.outcome in ("missing", "gone", "failed") else "")
+    for name, value in (("reason", reason), ("target", row.target), ("mark", row.mark), ("size", row.size)):
+        if value:
+            line[name] = value
+    return line
+
+
+def _code(row: Row) -> int:
+    """What one URL adds to the exit code: a missing link is everyday life, a missing start page is not."""
+    start = row.kind == "start"
+    if row.outcome in ("missing", "gone"):
+        return ServerAnswer.exit_code if start else 0
+    if row.outcome == "skipped" and row.error == "robots":
+        return ServerAnswer.exit_code if start else 0
+    if row.outcome != "failed":
+        return 0
+    if row.status in (401, 407):
+        return AuthenticationProblem.exit_code if start else 0
+    if row.error.startswith("http-"):
+        return ServerAnswer.exit_code if start or row.status >= 500 else 0
+    return NetworkProblem.exit_code
+
+
+def _sentence(counts: dict[str, int], reason: str) -> str:
+    figures = ", ".join(f"{name} {counts[name]}" for name in COUNTS)
+    return f"{figures}\ncomplete: {'no, ' + reason if reason else 'yes'}"

@@ -1,0 +1,218 @@
+"""Runs what is due, in the foreground: each crawl a process of its own, never two with a domain in common."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from webarc.archive import times
+from webarc.crawler.schedule import following
+from webarc.errors import Locked, StorageProblem, WebarcError, worst
+from webarc.sql.state import Schedule, State
+
+_TICK = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A claimed schedule and the domains that its crawl will enter."""
+
+    schedule: Schedule
+    domains: frozenset[str]
+    began: str
+
+
+class Runner:
+    """The foreground scheduler of one archive."""
+
+    def __init__(
+        self,
+        state: State,
+        program: Sequence[str],
+        logs: Path,
+        *,
+        environ: Mapping[str, str],
+        at_once: int,
+        domains_of: Callable[[Schedule], frozenset[str]],
+        say: Callable[[str], None],
+    ) -> None:
+        self._state = state
+        self._program = list(program)
+        self._logs = logs
+        self._environ = dict(environ)
+        self._at_once = at_once
+        self._domains_of = domains_of
+        self._say = say
+        self._queue: list[Waiting] = []
+        self._running: dict[subprocess.Popen[bytes], Waiting] = {}
+        self._codes: list[int] = []
+        self._received: list[int] = []
+        self._stopping = False
+
+    def run(self, *, once: bool = False, names: Sequence[str] = ()) -> int:
+        """Work until stopped, or until all that is due now is done; the exit code is that of the crawls that ended."""
+        with self._signals() as wake:
+            try:
+                self._work(wake, once, names)
+            finally:
+                self._end_all()
+        return worst(self._codes)
+
+    def _work(self, wake: int, once: bool, names: Sequence[str]) -> None:
+        self._take_up_interrupted(names)
+        self._claim(names)
+        while not self._finished(once):
+            self._start_free()
+            _wait(wake)
+            self._pass_signals_on()
+            self._collect()
+            if not once and not self._stopping:
+                # Only what a stop cuts short tells how the scheduler itself ended.
+                self._codes.clear()
+                self._claim(names)
+
+    def _end_all(self) -> None:
+        """Nothing runs on unwatched, should the scheduler itself fail."""
+        for process in self._running:
+            process.terminate()
+        for process in self._running:
+            process.wait()
+
+    def _finished(self, once: bool) -> bool:
+        return not self._running and (self._stopping or (once and not self._queue))
+
+    def _take_up_interrupted(self, names: Sequence[str]) -> None:
+        """Runs that began and never ended, because the scheduler or the machine went down, are made up for."""
+        for schedule in self._state.list():
+            began, ended = schedule.last_start, schedule.last_end
+            if began and (ended is None or ended < began) and (not names or schedule.name in names):
+                self._say(f"{schedule.name}: was interrupted, runs again")
+                self._enqueue(schedule, began)
+
+    def _claim(self, names: Sequence[str]) -> None:
+        now = times.now()
+        listed = self._state.list()
+        busy = {waiting.schedule.name for waiting in (*self._queue, *self._running.values())}
+        busy |= {schedule.name for schedule in listed if names and schedule.name not in names}
+        if not any(each.next_due <= times.text(now) and each.name not in busy for each in listed):
+            return
+        for schedule in self._state.claim_due(
+            times.text(now), lambda each: times.text(following(each.kind, each.spec, now)), busy
+        ):
+            self._enqueue(schedule, times.text(now))
+
+    def _enqueue(self, schedule: Schedule, began: str) -> None:
+        try:
+            self._queue.append(Waiting(schedule, self._domains_of(schedule), began))
+        except WebarcError as error:
+            self._say(f"{schedule.name}: cannot run; {error}")
+            self._finish(Waiting(schedule, frozenset(), began), error.exit_code)
+
+    def _start_free(self) -> None:
+        """Start what has no domain in common with a running crawl, or with one that waits longer."""
+        taken = {domain for waiting in self._running.values() for domain in waiting.domains}
+        for waiting in list(self._queue):
+            free = not (taken & waiting.domains)
+            taken |= waiting.domains
+            if free and not self._stopping and len(self._running) < self._at_once:
+                self._queue.remove(waiting)
+                self._start(waiting)
+
+    def _start(self, waiting: Waiting) -> None:
+        schedule = waiting.schedule
+        log = self._log(schedule)
+        with log.open("wb") as output:
+            # A session of its own: Ctrl-C reaches the scheduler alone, which passes it on once.
+            process = subprocess.Popen(
+                [*self._program, "crawl", *schedule.argv],
+                env=self._environ,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._running[process] = waiting
+        self._say(f"{schedule.name}: started, its output goes to {log}")
+
+    def _collect(self) -> None:
+        for process, waiting in list(self._running.items()):
+            code = process.poll()
+            if code is not None:
+                del self._running[process]
+                self._finish(waiting, code if code >= 0 else 128 - code)
+
+    def _finish(self, waiting: Waiting, code: int) -> None:
+        # A clock that went back must not make the run look interrupted.
+        end = max(times.text(times.now()), waiting.began)
+        self._state.finish(waiting.schedule.name, end, code)
+        self._codes.append(code if code < 128 else WebarcError.exit_code)
+        self._say(f"{waiting.schedule.name}: ended with exit code {code}")
+
+    def _pass_signals_on(self) -> None:
+        """A stop is passed on to the running crawls, as often as it comes; what waits is made up for next time."""
+        while self._received:
+            number = self._received.pop(0)
+            if not self._stopping:
+                self._stopping = True
+                self._say(f"stopping; {len(self._running)} crawls are told to end")
+            for process in self._running:
+                process.send_signal(number)
+
+    def _log(self, schedule: Schedule) -> Path:
+        self._logs.mkdir(parents=True, exist_ok=True)
+        return self._logs / f"schedule-{schedule.name}.log"
+
+    @contextmanager
+    def _signals(self) -> Iterator[int]:
+        """A file to wait on that signals and ended crawls make readable; no signal is lost between two looks."""
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        before = {number: signal.signal(number, self._receive) for number in (signal.SIGINT, signal.SIGTERM)}
+        before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)
+        wakeup = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        try:
+            yield reader
+        finally:
+            signal.set_wakeup_fd(wakeup)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            os.close(reader)
+            os.close(writer)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self._received.append(number)
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Be the only scheduler of an archive; the lock is held by living processes only."""
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise StorageProblem(f"{lock} cannot be opened ({error.strerror}); check the archive folder.") from None
+    try:
+        _take(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Locked("another `webarc schedule run` serves this archive already; stop it first.") from None
+
+
+def _wait(wake: int) -> None:
+    if select.select([wake], [], [], _TICK)[0]:
+        os.read(wake, 4096)

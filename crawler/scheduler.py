@@ -1,0 +1,128 @@
+"""Runs one instance per domain, never more at once than allowed, until the queue of start URLs is empty."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from webarc.archive.urls import host_of
+from webarc.crawler.control import DONE, JOIN, PROGRESS, STOP
+from webarc.crawler.instance import run_instance
+from webarc.crawler.job import Job, Progress, Result
+from webarc.errors import Stopped, WebarcError
+
+
+def by_domain(urls: Iterable[str]) -> dict[str, list[str]]:
+    """Start URLs grouped by the domain they belong to, in the order of the list."""
+    groups: dict[str, list[str]] = {}
+    for url in urls:
+        groups.setdefault(host_of(url), []).append(url)
+    return groups
+
+
+class Scheduler:
+    """A queue of jobs and the instances that work on them."""
+
+    def __init__(
+        self,
+        jobs: Iterable[Job],
+        at_once: int,
+        *,
+        on_start: Callable[[Job], None],
+        on_progress: Callable[[Progress], None],
+        on_result: Callable[[Result], None],
+    ) -> None:
+        self._queue = deque(jobs)
+        self._at_once = at_once
+        self._on_start = on_start
+        self._on_progress = on_progress
+        self._on_result = on_result
+        self._owners = {job.domain: job.domain for job in self._queue}
+        self._running: dict[Connection, tuple[Job, BaseProcess]] = {}
+        # A server process that has loaded the libraries once: its forks start at once and share its memory.
+        self._context = get_context("forkserver")
+        self._context.set_forkserver_preload(["webarc.crawler.instance"])
+        self._stopping = False
+        self._wishes: deque[Callable[[], None]] = deque()
+        self.most_at_once = 0
+
+    def run(self) -> None:
+        """Work until every job has a result."""
+        while self._queue or self._running:
+            while self._queue and len(self._running) < self._at_once:
+                self._start(self._queue.popleft())
+            for connection in wait(list(self._running), timeout=0.2):
+                assert isinstance(connection, Connection)
+                self._hear(connection)
+            self._heed()
+
+    def stop(self) -> None:
+        """Let running instances commit what is whole; jobs that have not begun are dropped. Safe in a signal handler."""
+        self._wishes.append(self._stop)
+
+    def abandon(self) -> None:
+        """End the instances at once; nothing that is committed is lost. Safe in a signal handler."""
+        self._wishes.append(self._abandon)
+
+    def _heed(self) -> None:
+        while self._wishes:
+            self._wishes.popleft()()
+
+    def _stop(self) -> None:
+        self._stopping = True
+        while self._queue:
+            job = self._queue.popleft()
+            self._on_result(Result(job.domain, reason="stopped", exit_code=Stopped.exit_code))
+        for connection in self._running:
+            _tell(connection, (STOP, None))
+
+    def _abandon(self) -> None:
+        for _, process in self._running.values():
+            process.kill()
+
+    def _start(self, job: Job) -> None:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=run_instance, args=(job, theirs))
+        process.start()
+        theirs.close()
+        self._running[ours] = (job, process)
+        self.most_at_once = max(self.most_at_once, len(self._running))
+        self._on_start(job)
+
+    def _hear(self, connection: Connection) -> None:
+        job, _ = self._running[connection]
+        try:
+            kind, value = connection.recv()
+        except (EOFError, OSError):
+            self._end(connection, _died(job))
+            return
+        if kind == PROGRESS:
+            self._on_progress(value)
+        elif kind == JOIN:
+            _tell(connection, (JOIN, self._grant(job, value)))
+        elif kind == DONE:
+            self._end(connection, value)
+
+    def _grant(self, job: Job, domain: str) -> bool:
+        return not self._stopping and self._owners.setdefault(domain, job.domain) == job.domain
+
+    def _end(self, connection: Connection, result: Result) -> None:
+        _, process = self._running.pop(connection)
+        connection.close()
+        process.join()
+        self._on_result(result)
+
+
+def _tell(connection: Connection, message: object) -> None:
+    try:
+        connection.send(message)
+    except OSError:
+        return  # it has ended meanwhile; its result or its death is read next
+
+
+def _died(job: Job) -> Result:
+    message = f"the crawl of {job.domain} was killed; nothing of it was committed, run it again."
+    return Result(job.domain, reason="killed", error=message, error_class=WebarcError.__name__, exit_code=1)

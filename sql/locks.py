@@ -1,0 +1,98 @@
+"""Locks around a SQLite file: many use it, one writes to it, and nobody uses it while it is replaced."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from webarc.errors import Locked
+
+_TRY_AGAIN = 0.005
+
+
+class FileLocks:
+    """The locks of one database file; they live in files beside it and are held by living processes only."""
+
+    def __init__(self, database: Path) -> None:
+        self._folder = database.with_name(f"{database.name}.locks")
+        self._held = threading.local()
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Use the file; it is not replaced meanwhile. May be nested."""
+        depth = getattr(self._held, "depth", 0)
+        if depth:
+            yield
+            return
+        with self._locked("use", fcntl.LOCK_SH, behind_gate=True):
+            self._held.depth = 1
+            try:
+                yield
+            finally:
+                self._held.depth = 0
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer; waiting here is a queue, waiting for SQLite's own lock is a lottery."""
+        with self._locked("write", fcntl.LOCK_EX):
+            yield
+
+    @contextmanager
+    def exclusive(self, wait: float = 60.0) -> Iterator[None]:
+        """Replace the file: all others have let go of it, and new ones wait at the gate."""
+        with self._locked("gate", fcntl.LOCK_EX), self._locked("use", fcntl.LOCK_EX, wait=wait):
+            yield
+
+    @contextmanager
+    def rebuilding(self) -> Iterator[None]:
+        """Be the only one who builds a new file."""
+        with self._locked("rebuild", fcntl.LOCK_EX, wait=0.0):
+            yield
+
+    def remove(self) -> None:
+        """Remove the files of the locks of a database that is gone itself."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @contextmanager
+    def _locked(self, name: str, kind: int, *, wait: float | None = None, behind_gate: bool = False) -> Iterator[None]:
+        handle = self._opened(name)
+        try:
+            if behind_gate:
+                # Readers that come and go without a pause would otherwise keep a replacement waiting for ever.
+                with self._locked("gate", fcntl.LOCK_SH):
+                    fcntl.flock(handle, kind)
+            else:
+                _take(handle, kind, wait, self._folder)
+            yield
+        finally:
+            os.close(handle)
+
+    def _opened(self, name: str) -> int:
+        file = self._folder / name
+        try:
+            return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except FileNotFoundError:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _take(handle: int, kind: int, wait: float | None, folder: Path) -> None:
+    if wait is None:
+        fcntl.flock(handle, kind)
+        return
+    end = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                name = folder.name.removesuffix(".locks")
+                raise Locked(f"another process is using or rebuilding {name}; try again when it is done.") from None
+        time.sleep(_TRY_AGAIN)

@@ -1,0 +1,160 @@
+"""A SQLite file of ours.
+
+An index that is missing, damaged or of another schema version is begun anew, empty, and read from git again by
+whoever needs it; the state cannot be read from anywhere, so it is upgraded or refused.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DatabaseError
+
+from webarc.errors import DatabaseProblem
+from webarc.sql.database import Database, apply_schema, found_version
+from webarc.sql.engine import WRITING, sqlite_engine
+from webarc.sql.locks import FileLocks
+from webarc.sql.schema import schema_version
+from webarc.sql.statements import statement
+
+_COMPANIONS = ("-wal", "-shm", "-journal")
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+
+
+class SqliteFile(Database):
+    """The database in a file; whoever replaces the file makes every process that uses it turn to the new one."""
+
+    def __init__(self, path: Path, family: str) -> None:
+        super().__init__(f"the {family} {str(path)!r}", family)
+        self.path = path
+        self._locks = FileLocks(path)
+        self._identity: tuple[int, int] | None = None
+
+    @contextmanager
+    def rebuilt(self) -> Iterator[Database]:
+        """A new file beside this one that takes its place at the end."""
+        fresh = SqliteFile(self.path.with_name(f"{self.path.name}.new"), self.family)
+        with self._locks.rebuilding():
+            try:
+                fresh._remove()
+                yield fresh
+                fresh._fold_in()
+                self._replace_by(fresh.path)
+            finally:
+                fresh._remove()
+
+    @contextmanager
+    def _usable(self, *, writing: bool = False) -> Iterator[Engine]:
+        while True:
+            with self._locks.shared():
+                engine = self._followed()
+                if engine is not None:
+                    with self._locks.writing() if writing else nullcontext():
+                        yield engine
+                    return
+            self._prepare()
+
+    def _followed(self) -> Engine | None:
+        """The engine on the file that is there now; None if there is none that fits."""
+        identity = _identity(self.path)
+        if identity != self._identity or self._process != os.getpid():
+            self._drop_engine()
+            self._identity = None
+        if self._engine is None and identity is not None:
+            engine = sqlite_engine(self.path, self.family)
+            if self._found(engine) == schema_version(self.family):
+                self._engine, self._identity = engine, identity
+            else:
+                engine.dispose()
+        return self._engine
+
+    def _found(self, engine: Engine) -> int | None:
+        """The schema version of a file; None if it is damaged or holds something else."""
+        try:
+            with engine.connect() as connection:
+                return found_version(connection)
+        except DatabaseError as problem:
+            # The low byte is the kind of error, the rest only its details.
+            if getattr(problem.orig, "sqlite_errorcode", -1) & 0xFF in _DAMAGE:
+                return None
+            raise
+
+    def _prepare(self) -> None:
+        with self._locks.exclusive():
+            if self._followed() is not None:
+                return
+            if self.family == "index":
+                self._unlink()
+            self._upgrade()
+
+    def _upgrade(self) -> None:
+        """Bring the schema of the file, or of a new one, to our version."""
+        known = schema_version(self.family)
+        engine = sqlite_engine(self.path, self.family)
+        try:
+            empty = not self.path.exists() or self.path.stat().st_size == 0
+            version = 0 if empty else self._found(engine)
+            if version is None or version > known:
+                raise DatabaseProblem(self._refusal(version))
+            with engine.connect() as connection:
+                connection.connection.cursor().execute(statement("sqlite_wal"))
+            with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
+                apply_schema(connection, self.family, version)
+        finally:
+            engine.dispose()
+
+    def _refusal(self, version: int | None) -> str:
+        if version is None:
+            return f"{self.name} is damaged; restore it from a backup, or move it away to begin a new one."
+        return f"{self.name} was written by a newer webarc (schema version {version}); update webarc."
+
+    def _fold_in(self) -> None:
+        """Leave nothing in the write-ahead log, so that the file alone holds all rows, and make it durable."""
+        with self._usable() as engine, engine.connect() as connection:
+            connection.connection.cursor().execute(statement("sqlite_checkpoint"))
+        self.close()
+        _sync(self.path)
+
+    def _replace_by(self, file: Path) -> None:
+        with self._locks.exclusive():
+            # A write-ahead log left behind would be read into the new file.
+            for companion in _COMPANIONS:
+                Path(f"{self.path}{companion}").unlink(missing_ok=True)
+            file.replace(self.path)
+            _sync(self.path.parent)
+
+    def _remove(self) -> None:
+        self.close()
+        self._unlink()
+        self._locks.remove()
+
+    def _unlink(self) -> None:
+        for companion in ("", *_COMPANIONS):
+            Path(f"{self.path}{companion}").unlink(missing_ok=True)
+
+    def _begun(self, connection: Connection) -> None:
+        pass
+
+    def _cure(self) -> str:
+        return "run `webarc db-recover` to rebuild it" if self.family == "index" else "check the disk and the folder"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,93 @@
+"""What cannot be rebuilt from git: at present the schedules. It lives in its own SQLite file, written durably."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from webarc.errors import UsageProblem
+from webarc.sql.database import run
+from webarc.sql.sqlite import SqliteFile
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A crawl that is to run again and again; `kind` is `cron` or `every`, `argv` what follows `webarc crawl`."""
+
+    name: str
+    kind: str
+    spec: str
+    argv: tuple[str, ...]
+    created: str
+    last_start: str | None
+    last_end: str | None
+    last_exit: int | None
+    next_due: str
+
+
+Schedules = list[Schedule]
+
+
+class State:
+    """The state of an archive; several processes may use it at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = SqliteFile(path, "state")
+
+    @classmethod
+    def at(cls, path: Path) -> State:
+        """The state in a file, which is made if it is not there."""
+        return cls(path)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._database.close()
+
+    def add(self, name: str, kind: str, spec: str, argv: Sequence[str], created: str, next_due: str) -> None:
+        """Remember a new schedule."""
+        values = {"name": name, "kind": kind, "spec": spec, "argv": json.dumps(list(argv))}
+        with self._database.writing() as connection:
+            added = run(connection, "schedule_add", **values, created=created, next_due=next_due)
+            if not added.rowcount:
+                raise UsageProblem(f"there is a schedule {name!r} already; remove it first or choose another name.")
+
+    def list(self) -> Schedules:
+        """All schedules by name."""
+        with self._database.reading() as connection:
+            return [_schedule(row) for row in run(connection, "schedule_list")]
+
+    def remove(self, name: str) -> None:
+        """Forget a schedule."""
+        with self._database.writing() as connection:
+            if not run(connection, "schedule_remove", name=name).rowcount:
+                raise UsageProblem(f"there is no schedule {name!r}; see `webarc schedule list`.")
+
+    def claim_due(self, now: str, following: Callable[[Schedule], str], busy: Collection[str] = ()) -> Schedules:
+        """The schedules that are due and not busy, each given to one caller only and once however many runs it missed.
+
+        `following` tells when a schedule is due next, after now.
+        """
+        with self._database.writing() as connection:
+            due = [_schedule(row) for row in run(connection, "schedule_due", now=now)]
+            claimed = [
+                replace(schedule, last_start=now, next_due=following(schedule))
+                for schedule in due
+                if schedule.name not in busy
+            ]
+            for schedule in claimed:
+                times = {"last_start": schedule.last_start, "next_due": schedule.next_due}
+                run(connection, "schedule_start", name=schedule.name, **times)
+        return claimed
+
+    def finish(self, name: str, end: str, exit_code: int) -> None:
+        """Note how a run ended."""
+        with self._database.writing() as connection:
+            run(connection, "schedule_finish", name=name, last_end=end, last_exit=exit_code)
+
+
+def _schedule(row: Any) -> Schedule:
+    values = row._asdict()
+    return Schedule(**{**values, "argv": tuple(json.loads(values["argv"]))})

@@ -1,0 +1,1 @@
+INSERT INTO domain (name, folder) VALUES (:domain, :folder) ON CONFLICT (name) DO NOTHING;

@@ -1,0 +1,1 @@
+UPDATE domain SET indexed_commit = :indexed_commit WHERE name = :domain;

@@ -1,0 +1,1 @@
+SELECT indexed_commit FROM domain WHERE name = :domain;

@@ -1,0 +1,1 @@
+SELECT name, folder, indexed_commit FROM domain ORDER BY name;

@@ -1,0 +1,1 @@
+INSERT INTO asked (url, depth, kind, redirects, plain) VALUES (?, ?, ?, ?, ?)

@@ -1,0 +1,1 @@
+SELECT count(*) FROM asked WHERE url = ? AND outcome IN ('stored', 'unchanged')

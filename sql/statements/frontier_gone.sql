@@ -1,0 +1,1 @@
+SELECT id, url, depth, kind, redirects, plain FROM asked WHERE state = 2 AND status IN (404, 410) ORDER BY url

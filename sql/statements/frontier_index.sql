@@ -1,0 +1,1 @@
+CREATE INDEX IF NOT EXISTS asked_url ON asked (url)

@@ -1,0 +1,1 @@
+SELECT min(depth) FROM asked WHERE state = 0

@@ -1,0 +1,1 @@
+UPDATE asked SET mark = ? WHERE id = ?

@@ -1,0 +1,1 @@
+UPDATE asked SET outcome = 'filtered', error = ? WHERE id = ?

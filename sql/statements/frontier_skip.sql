@@ -1,0 +1,1 @@
+INSERT INTO skipped (url, reason) VALUES (?, ?)

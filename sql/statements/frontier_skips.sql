@@ -1,0 +1,1 @@
+SELECT url, reason FROM skipped ORDER BY rowid

@@ -1,0 +1,4 @@
+SELECT id, url, depth, kind, redirects, plain FROM asked
+WHERE state = 0 AND depth <= ?
+ORDER BY depth, id
+LIMIT ?

@@ -1,0 +1,1 @@
+UPDATE asked SET state = 1 WHERE id = ?

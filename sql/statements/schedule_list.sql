@@ -1,0 +1,1 @@
+SELECT name, kind, spec, argv, created, last_start, last_end, last_exit, next_due FROM schedule ORDER BY name;

@@ -1,0 +1,198 @@
+"""`webarc crawl` end to end, against a real server."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import xmlschema
+
+from tests.crawls import Webarc
+from tests.servers import Page, Site, redirect
+from webarc.archive.document import parse
+from webarc.schema import schema_path
+
+SMALL = {
+    "/": "<title>Home</title><link rel=stylesheet href=/s.css><a href=/a>a</a> <a href=/a/b>b</a><img src=/i.png>",
+    "/a": "<title>A</title><a href=/a/b>b</a><a href=/missing>x</a>",
+    "/a/b": "<title>B</title><a href=/c>c</a>",
+    "/c": "<title>C</title><a href=/d>d</a>",
+    "/d": "<title>D</title>",
+    "/s.css": Page("body { background: url(bg.svg) }", type="text/css"),
+    "/bg.svg": Page("<svg xmlns='http://www.w3.org/2000/svg'/>", type="image/svg+xml"),
+    "/i.png": Page(b"\x89PNG\r\n\x1a\n" + b"\0" * 64, type="image/png"),
+}
+
+
+def test_a_site_is_stored_with_its_requisites(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        result = webarc.crawl("--depth", "inf", site.url())
+        assert result["counts"]["new"] == 8
+        assert result["complete"]
+        assert webarc.document(site.url("/a/b")) == b"<title>B</title><a href=/c>c</a>"
+        assert webarc.commits(site.url()) == [result["commitTag"]]
+        assert result["commitTag"].endswith(f"@{site.domain}")
+
+
+def test_depth_counts_links_and_not_requisites(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        webarc.crawl("--depth", "1", site.url())
+        assert webarc.stored(site.url()) == {"%_", "a", "a/b", "s.css", "bg.svg", "i.png"}
+
+
+def test_depth_zero_is_the_page_alone_with_its_requisites(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        webarc.crawl("-l", "0", site.url())
+        assert webarc.stored(site.url()) == {"%_", "s.css", "bg.svg", "i.png"}
+        assert webarc.report("-l", "0", "--no-page-requisites", site.url())[site.url("/a")]["reason"] == "depth"
+
+
+def test_every_xml_is_valid_and_tells_the_truth(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        result = webarc.crawl("--depth", "inf", site.url())
+        schema = xmlschema.XMLSchema(str(schema_path("arc")))
+        for arc in webarc.stored(site.url()):
+            data = webarc.git(site.url(), "cat-file", "blob", f"main:{arc}/data.xml")
+            schema.validate(data.decode())
+        meta = parse(webarc.git(site.url(), "cat-file", "blob", "main:a/data.xml"))
+        assert (meta.url, meta.title, meta.mime_type, meta.domain) == (site.url("/a"), "A", "text/html", site.domain)
+        assert meta.commit_tag == result["commitTag"]
+        assert meta.path == f"{webarc.folder(site.url()).name}/a"
+        assert meta.response.status == 200 and meta.response.file == "data.html"
+        assert ("Content-Type", "text/html; charset=utf-8") in meta.response.headers
+
+
+def test_the_work_tree_is_what_git_has(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        webarc.crawl("--depth", "inf", site.url())
+        assert webarc.git(site.url(), "status", "--porcelain") == b""
+        assert (webarc.folder(site.url()) / "a" / "data.html").read_bytes() == webarc.document(site.url("/a"))
+
+
+def test_a_second_crawl_stores_only_what_changed(webarc: Webarc) -> None:
+    with Site(SMALL, etags=True) as site:
+        webarc.crawl("--depth", "inf", site.url())
+        site.pages["/c"] = "<title>C2</title><a href=/d>d</a>"
+        site.pages["/new"] = "<title>New</title>"
+        site.pages["/d"] = "<title>D</title><a href=/new>new</a>"
+        site.requests.clear()
+        counts = webarc.crawl("--depth", "inf", site.url())["counts"]
+        assert (counts["new"], counts["changed"], counts["unchanged"]) == (1, 2, 6)
+        assert site.asked("/a")[0].headers["if-none-match"]
+        assert webarc.document(site.url("/c"), "main~1") == b"<title>C</title><a href=/d>d</a>"
+        assert webarc.document(site.url("/c")) == b"<title>C2</title><a href=/d>d</a>"
+
+
+def test_links_of_an_unmodified_page_are_still_followed(webarc: Webarc) -> None:
+    with Site(SMALL, etags=True) as site:
+        webarc.crawl("--depth", "inf", site.url())
+        site.pages["/d"] = "<title>D changed</title>"
+        assert webarc.crawl("--depth", "inf", site.url())["counts"]["changed"] == 1
+
+
+def test_redirects_are_rows_of_the_report(webarc: Webarc) -> None:
+    pages = {"/": "<a href=/old>x</a><a href=/loop>y</a>", "/old": redirect("/new", 301), "/new": "<title>N</title>"}
+    with Site({**pages, "/loop": redirect("/pool"), "/pool": redirect("/loop")}) as site:
+        rows = webarc.report(site.url())
+        assert rows[site.url("/old")]["target"] == site.url("/new")
+        assert rows[site.url("/new")]["outcome"] == "stored"
+        assert rows[site.url("/loop")]["outcome"] == "redirect"
+        assert webarc.stored(site.url()) == {"%_", "new"}
+
+
+def test_the_host_a_start_url_redirects_to_joins_the_crawl(webarc: Webarc) -> None:
+    with Site({"/": "<a href=/x>x</a>", "/x": "<title>X</title>"}, host="127.0.0.2") as main:
+        with Site({"/": redirect(main.url("/"), 301)}) as site:
+            result = webarc.crawl("--allow-private", site.url())
+            assert result["also"] and result["also"][0].endswith(f"@{main.domain}")
+            assert webarc.stored(main.url()) == {"%_", "x"}
+
+
+def test_a_cookie_wall_that_redirects_to_itself(webarc: Webarc) -> None:
+    def wall(request: object) -> Page:
+        if "seen=1" in getattr(request, "headers", {}).get("cookie", ""):
+            return Page("<title>In</title>")
+        return Page("", 302, {"Location": "/", "Set-Cookie": "seen=1; Path=/"})
+
+    with Site({"/": wall}) as site:
+        assert webarc.crawl(site.url())["counts"]["new"] == 1
+
+
+def test_pages_of_other_hosts_are_left_out_and_requisites_only_if_asked_for(webarc: Webarc) -> None:
+    with Site({"/i.png": b"\x89PNG\r\n\x1a\n....", "/p": "<title>P</title>"}, host="127.0.0.2") as other:
+        with Site({"/": f"<img src={other.url('/i.png')}><a href={other.url('/p')}>p</a>"}) as site:
+            rows = webarc.report(site.url())
+            assert rows[other.url("/p")]["reason"] == rows[other.url("/i.png")]["reason"] == "scope"
+            result = webarc.crawl("--requisites-from-anywhere", "--allow-private", site.url())
+            assert webarc.stored(other.url()) == {"i.png"}
+            assert webarc.commits(other.url())[0] in result["also"]
+            assert b"Webarc-Kind: guest" in webarc.git(other.url(), "log", "--format=%B")
+
+
+def test_a_linked_private_address_is_refused(webarc: Webarc) -> None:
+    with (
+        Site({"/i.png": b"\x89PNG"}, host="127.0.0.2") as other,
+        Site({"/": f"<img src={other.url('/i.png')}>"}) as site,
+    ):
+        rows = webarc.report("--requisites-from-anywhere", site.url(), code=4)
+        assert rows[other.url("/i.png")]["reason"] == "address-refused"
+        assert not other.requests
+
+
+def test_start_urls_from_a_file_with_everything_in_it(webarc: Webarc, tmp_path: Path) -> None:
+    with Site({"/": "<title>1</title>", "/b": "<title>2</title>"}) as site:
+        urls = tmp_path / "urls.txt"
+        urls.write_bytes(
+            f"\ufeff# start\r\n\r\n{site.url()}\r\n{site.url('/b')}\r\n{site.url()}\r\nht!tp:bad url\r\n".encode()
+        )
+        ran = webarc.run("crawl", "--depth", "0", "--json", urls)
+        assert ran.result()["counts"]["new"] == 2
+        assert "urls.txt:6" in ran.err and ran.code == 2
+
+
+def test_robots_are_obeyed(webarc: Webarc) -> None:
+    pages = {"/": "<a href=/secret>s</a><a href=/open rel=nofollow>o</a>", "/secret": "x", "/open": "y"}
+    with Site({**pages, "/robots.txt": Page("User-agent: *\nDisallow: /secret\n", type="text/plain")}) as site:
+        rows = webarc.report(site.url())
+        assert rows[site.url("/secret")]["reason"] == "robots"
+        assert "/secret" not in site.targets() and "/open" not in site.targets()
+        webarc.crawl("--no-robots", site.url())
+        assert {"/secret", "/open"} <= set(site.targets())
+
+
+def test_limits_stop_the_crawl_and_say_so(webarc: Webarc) -> None:
+    site = Site(
+        otherwise=lambda request: (
+            f"<a href=/p?d={len(request.target) and int(request.target.rpartition('=')[2] or 0) + 1}>next</a>"
+        )
+    )
+    with site:
+        result = webarc.crawl("--depth", "inf", "--max-pages", "20", "--no-robots", site.url("/p?d=0"), code=13)
+        assert result["reason"] == "max-pages" and not result["complete"]
+        assert result["counts"]["fetched"] == 20
+
+
+def test_git_commands_work_as_git_users_expect(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        first = webarc.crawl("--depth", "inf", site.url())["commitTag"]
+        site.pages["/a"] = "<title>A2</title><a href=/a/b>b</a>"
+        webarc.crawl("--depth", "inf", site.url())
+        tags = webarc.git(site.url(), "tag").decode().split()
+        assert len(tags) == 2
+        assert first in webarc.git(site.url(), "log", "-1", "--format=%s", tags[0]).decode()
+        webarc.git(site.url(), "checkout", "-q", tags[0])
+        assert b"<title>A</title>" in (webarc.folder(site.url()) / "a" / "data.html").read_bytes()
+        webarc.git(site.url(), "checkout", "-q", "main")
+        assert b"<title>A2</title>" in (webarc.folder(site.url()) / "a" / "data.html").read_bytes()
+
+
+def test_a_crawl_leaves_no_temp_files(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        webarc.crawl(site.url())
+    assert list((webarc.archive / ".webarc" / "staging").iterdir()) == []
+    assert (
+        subprocess.run(
+            ["git", "fsck", "--full"], cwd=webarc.folder(site.url()), capture_output=True, check=True
+        ).returncode
+        == 0
+    )

@@ -1,0 +1,5 @@
+"""`python -m webarc` is `webarc`."""
+
+from webarc.cli.main import main
+
+main()

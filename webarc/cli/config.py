@@ -1,0 +1,65 @@
+"""`webarc config`: the settings and where each came from."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from webarc.cli.context import Context, command
+from webarc.cli.output import json_line, rows
+
+if TYPE_CHECKING:
+    from webarc.config.settings import Settings
+
+_SHOW_EPILOG = """\b
+Example:
+  webarc config show
+  WEBARC_CRAWL_DEPTH=2 webarc config show --json
+"""
+
+
+@click.group(epilog="Example: webarc config show")
+def config() -> None:
+    """Show the settings and where each came from."""
+
+
+@config.command(epilog=_SHOW_EPILOG)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@command
+def show(context: Context, as_json: bool) -> None:
+    """Print every setting, its value and where that came from; passwords are masked."""
+    settings = context.settings()
+    if not as_json:
+        rows(("key", "value", "origin"), [(name, settings.shown(name), settings.origin(name)) for name in settings])
+        return
+    for name in settings:
+        json_line({"key": name, "value": _plain(settings, name), "origin": settings.origin(name)})
+
+
+@config.command(epilog="Example: webarc config path")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@command
+def path(context: Context, as_json: bool) -> None:
+    """Print which config file is in use."""
+    from webarc.config.file import places
+
+    used = context.settings().file
+    looked = [str(place) for place in places(context.config_option, os.environ)[0]]
+    if as_json:
+        json_line({"path": str(used.absolute()) if used else None, "looked": looked})
+    elif used:
+        click.echo(str(used.absolute()))
+    else:
+        context.note(f"no config file is in use, built-in values hold; looked for {', '.join(looked)}")
+
+
+def _plain(settings: Settings, name: str) -> Any:
+    """A value for JSON: numbers and lists as they are, everything else as it is shown."""
+    from webarc.config.keys import KEYS
+
+    value = settings[name]
+    if isinstance(value, tuple):
+        return [KEYS[name].shown((item,)) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | dict) else settings.shown(name)

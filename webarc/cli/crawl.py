@@ -1,0 +1,161 @@
+"""`webarc crawl`: the main job, from start URLs to a committed, indexed archive."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from webarc.cli.context import Context, command
+from webarc.cli.crawl_options import crawl_options, overrides
+from webarc.errors import UsageProblem, worst
+
+_EPILOG = """\b
+Examples:
+  webarc crawl https://example.org/
+  webarc crawl --depth 3 urls.txt
+  webarc crawl --depth inf --jobs 8 --exclude '/calendar/' urls.txt
+  webarc crawl --interval 6h --report last.json urls.txt
+\b
+Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a start page or server error,
+13 stopped by a limit, by you, or removals held back; see docs/exit-codes.md.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("sources", nargs=-1, metavar="SOURCE...")
+@crawl_options
+@click.option(
+    "--filter", "add_filters", multiple=True, metavar="NAME", help="Use this filter, too (see `webarc filters`)."
+)
+@click.option("--no-filter", "drop_filters", multiple=True, metavar="NAME", help="Do not use this filter.")
+@click.option("--recover-db", is_flag=True, help="Rebuild the index from the archive first.")
+@click.option(
+    "--report", type=click.Path(dir_okay=False, path_type=Path), help="Write every URL with its outcome to this file."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be fetched from the start pages; store nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@command
+def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
+    """Crawl the sites at the start URLs and keep every new version.
+
+    A SOURCE is a URL, a file with one URL a line (# starts a comment), or - for standard input. Start URLs of one
+    domain are crawled together; different domains are crawled side by side.
+    """
+    from webarc.crawler.sources import read_sources
+
+    if not sources:
+        raise UsageProblem(
+            "a crawl needs at least one start URL; give a URL, a file with URLs, or - for standard input."
+        )
+    settings = context.settings(overrides(values))
+    found = read_sources(sources, sys.stdin)
+    for problem in found.problems:
+        context.warn(problem)
+    run = _Run(context, settings, list(found.urls), values)
+    if values["dry_run"]:
+        return run.rehearse()
+    codes = [run.once()]
+    while settings["crawl.interval"] is not None and run.wait(settings["crawl.interval"]):
+        codes = [run.once()]
+    return worst([UsageProblem.exit_code if found.problems else 0, *codes])
+
+
+class _Run:
+    """The crawls of one command, repeated or not."""
+
+    def __init__(self, context: Context, settings: Any, starts: list[Any], values: dict[str, Any]) -> None:
+        from webarc.crawler.plan import crawl_options as options_from
+
+        self._context = context
+        self._starts = starts
+        self._values = values
+        self._at_once = settings["crawl.jobs"]
+        self._filters_dir = settings.filters_dir
+        filters = [
+            name for name in (*settings["filters.use"], *values["add_filters"]) if name not in values["drop_filters"]
+        ]
+        self._options = options_from(settings, list(dict.fromkeys(filters)), settings.filters_dir)
+        self.stopped = False
+
+    def once(self) -> int:
+        """One crawl of every start URL."""
+        from webarc.archive import times
+        from webarc.cli.crawl_view import view_for
+        from webarc.crawler.plan import Places, jobs
+        from webarc.crawler.report_file import write_report
+        from webarc.crawler.scheduler import Scheduler
+
+        start_time = times.now()
+        archive = self._context.archive(create=True)
+        if self._values["recover_db"]:
+            self._context.recover_database()
+        self._check_filters()
+        with tempfile.TemporaryDirectory(prefix="webarc-report-") as scratch:
+            reports = Path(scratch) if self._values["report"] else None
+            places = Places(archive.root, self._context.database_url(), self._filters_dir, reports)
+            work = jobs(self._starts, self._options, places, start_time)
+            view = view_for(self._context, as_json=self._values["as_json"])
+            scheduler = Scheduler(
+                work, self._at_once, on_start=view.started, on_progress=view.moved, on_result=view.ended
+            )
+
+            def stop() -> None:
+                view.say("stopping: what is whole is being committed; press Ctrl-C again to give it up")
+                scheduler.stop()
+
+            with view, self._stoppable(stop, scheduler.abandon):
+                scheduler.run()
+            if self._values["report"]:
+                write_report(self._values["report"], view.results, {job.domain: job.report for job in work})
+        return worst([result.exit_code for result in view.results])
+
+    def rehearse(self) -> int:
+        """Say what would be fetched."""
+        from webarc.archive import times
+        from webarc.crawler.plan import Places, jobs
+        from webarc.crawler.rehearsal import rehearse
+
+        places = Places(self._context.archive_path(), "", self._filters_dir)
+        return rehearse(
+            jobs(self._starts, self._options, places, times.now()), self._context.echo, as_json=self._values["as_json"]
+        )
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the next crawl; a signal ends the waiting, and then there is none."""
+        until = time.monotonic() + seconds
+        with self._stoppable(lambda: None, lambda: None):
+            while not self.stopped and time.monotonic() < until:
+                time.sleep(min(0.2, max(until - time.monotonic(), 0.0)))
+        return not self.stopped
+
+    def _check_filters(self) -> None:
+        """A filter that cannot be built is a mistake to hear of before anything is fetched."""
+        from webarc.crawler.filtering import make_chain
+
+        make_chain(self._options)
+
+    @contextmanager
+    def _stoppable(self, stop: Callable[[], None], abandon: Callable[[], None]) -> Iterator[None]:
+        """Ctrl-C once stops fetching and commits what is whole; twice ends at once."""
+
+        def on_signal(*_: object) -> None:
+            if self.stopped:
+                abandon()
+                return
+            self.stopped = True
+            stop()
+
+        before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,86 @@
+"""The options of a crawl, made from the one table of settings, so that neither can say what the other does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from webarc.config.keys import KEYS, Key
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_SHORT = {
+    "crawl.depth": "-l",
+    "crawl.page_requisites": "-p",
+    "crawl.no_parent": "-np",
+    "crawl.wait": "-w",
+    "crawl.user_agent": "-U",
+    "crawl.quota": "-Q",
+    "crawl.timeout": "-T",
+    "crawl.tries": "-t",
+    "crawl.jobs": "-j",
+}
+_METAVAR = {
+    "crawl.depth": "N|inf",
+    "crawl.headers": "LINE",
+    "crawl.include": "RE",
+    "crawl.exclude": "RE",
+    "crawl.accept_type": "TYPE",
+    "crawl.reject_type": "TYPE",
+    "crawl.load_cookies": "FILE",
+    "crawl.scope": "page|prefix|host|domain|any",
+    "crawl.prune": "gone|unreached|never",
+    "crawl.engine": "webarc|wget",
+    "crawl.proxy": "URL",
+    "crawl.user_agent": "NAME",
+    "crawl.http_user": "NAME",
+    "crawl.http_password": "TEXT",
+    "crawl.interval": "TIME",
+    "crawl.wait": "TIME",
+    "crawl.max_time": "TIME",
+    "crawl.timeout": "TIME",
+    "crawl.deadline": "TIME",
+    "crawl.limit_rate": "SIZE",
+    "crawl.max_size": "SIZE",
+    "crawl.quota": "SIZE",
+}
+
+
+def crawl_options(command: Command) -> Command:
+    """Give a command every option of a crawl."""
+    for key in reversed(_keys()):
+        command = _option(key)(command)
+    return command
+
+
+def overrides(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that were given on the command line."""
+    return {key.name: values[_parameter(key)] for key in _keys() if _parameter(key) in values}
+
+
+def _keys() -> list[Key]:
+    return [key for key in KEYS.values() if key.table == "crawl" and key.flag]
+
+
+def _parameter(key: Key) -> str:
+    return key.name.replace(".", "_")
+
+
+def _option(key: Key) -> Callable[[Command], Command]:
+    names = [name for name in (_SHORT.get(key.name), _parameter(key)) if name]
+    if isinstance(key.default, bool) and key.name != "crawl.allow_private":
+        spelling = f"{key.flag}/--no-{key.flag[2:]}" if not key.flag.startswith("--no-") else key.flag
+        return click.option(spelling, *names, default=None, is_flag=True, help=_help(key))
+    if key.name == "crawl.allow_private":
+        return click.option(key.flag, *names, default=None, is_flag=True, help=_help(key))
+    many = isinstance(key.default, tuple)
+    return click.option(
+        key.flag, *names, default=None, multiple=many, metavar=_METAVAR.get(key.name, "N"), help=_help(key)
+    )
+
+
+def _help(key: Key) -> str:
+    shown = key.shown(key.default)
+    return f"{key.help} [{shown}]" if shown and not isinstance(key.default, tuple) else key.help

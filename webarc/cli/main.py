@@ -1,0 +1,178 @@
+"""The command `webarc`: its table of commands, loaded when asked for, and how errors end a run."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from errno import ENOSPC
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from webarc import __version__
+from webarc.cli.context import Context
+from webarc.cli.output import say_error
+from webarc.errors import NoSpace, Stopped, StorageProblem, UsageProblem, WebarcError
+
+# Name -> where the command is, and its help in one line: `webarc --help` need not load any of them.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "crawl": ("webarc.cli.crawl:crawl", "Crawl the sites at the start URLs and keep every new version."),
+    "schedule": ("webarc.cli.schedule:schedule", "Crawl again and again at fixed times."),
+    "init": ("webarc.cli.init:init", "Make an archive with a commented config file."),
+    "filters": ("webarc.cli.filters:filters", "List the filters, where they come from and their settings."),
+    "config": ("webarc.cli.config:config", "Show the settings and where each came from."),
+    "db-recover": ("webarc.cli.db_recover:db_recover", "Rebuild the index from every version in the archive."),
+    "completion": ("webarc.cli.completion:completion", "Print the script that completes commands in a shell."),
+}
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_EPILOG = """\b
+Example:
+  webarc init archive && webarc --archive archive crawl --depth 3 https://example.org/
+\b
+Exit codes: 0 fine, 1 other, 2 usage or config, 3 files, 4 network, 6 authentication, 8 server error,
+10 repaired, 11 damaged, 12 locked, 13 stopped; the lowest one but 0 wins.
+"""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are run, not when they are listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command itself, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        found = getattr(importlib.import_module(module), name)
+        assert isinstance(found, click.Command)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was meant; one that does not exist is answered with the nearest that does."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = get_close_matches(args[0], COMMANDS, 1)
+            guess = f", did you mean {close[0]!r}?" if close else ""
+            raise click.UsageError(f"there is no command {args[0]!r}{guess}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
+        """Run a command and end with its exit code; our own errors are one line, never a traceback."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        extra["standalone_mode"] = False
+        sys.exit(_guarded(lambda: super(LazyGroup, self).main(arguments, "webarc", **extra), arguments))
+
+
+@click.group(cls=LazyGroup, context_settings=_SETTINGS, epilog=_EPILOG)
+@click.version_option(__version__, "-V", "--version", message="webarc %(version)s")
+@click.option(
+    "--archive",
+    "archive_option",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The archive folder. [$WEBARC_ARCHIVE, ./archive]",
+)
+@click.option(
+    "--config",
+    "config_option",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The config file. [$WEBARC_CONFIG, ./webarc.toml, ~/.config/webarc/webarc.toml]",
+)
+@click.option(
+    "--strict-config", "strict", is_flag=True, help="Stop if anything in the config is wrong, instead of warning."
+)
+@click.option("--database", metavar="URL", help="The index, as an SQLAlchemy URL. [SQLite in the archive]")
+@click.option("-v", "--verbose", count=True, help="Say more; twice: show tracebacks, too.")
+@click.option("-q", "--quiet", is_flag=True, help="Say only warnings, errors and results.")
+@click.pass_context
+def cli(ctx: click.Context, /, quiet: bool, verbose: int, **options: Any) -> None:
+    """Crawl web sites and keep every version of every file in plain folders under git."""
+    ctx.obj = Context(**options, verbosity=-1 if quiet else verbose)
+
+
+def main() -> NoReturn:
+    """The entry point of the command `webarc`."""
+    cli.main()
+
+
+def _guarded(run: Callable[[], Any], arguments: list[str]) -> int:
+    """The exit code of a run; whatever went wrong has been said in one line."""
+    as_json = "--json" in arguments
+    try:
+        with _ours():
+            result = run()
+            sys.stdout.flush()
+            return result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as problem:
+        click.echo(problem.format_message(), err=True)
+        return UsageProblem.exit_code
+    except WebarcError as error:
+        if _verbosity(arguments) > 1:
+            sys.excepthook(type(error), error, error.__traceback__)
+        say_error(type(error).__name__, str(error), as_json)
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has enough; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:  # noqa: BLE001  a mistake of ours, said in one line like any other
+        if _verbosity(arguments) > 1:
+            sys.excepthook(type(error), error, error.__traceback__)
+        detail = f"{type(error).__name__}: {error}"
+        say_error("WebarcError", f"internal error ({detail}); run it again with -vv to see where.", as_json)
+        return 1
+
+
+@contextmanager
+def _ours() -> Iterator[None]:
+    """Errors of click and of the operating system become errors of ours."""
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.Abort:
+        raise Stopped("stopped.") from None
+    except click.FileError as error:
+        raise StorageProblem(error.format_message()) from None
+    except click.UsageError as error:
+        raise UsageProblem(_with_hint(error)) from None
+    except click.ClickException as error:
+        raise WebarcError(error.format_message()) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _storage_problem(error) from error
+
+
+def _with_hint(error: click.UsageError) -> str:
+    """click's complaint, and where to read on."""
+    message = error.format_message().rstrip(".")
+    command = error.ctx.command_path if error.ctx else "webarc"
+    return f"{message}{' S' if message.endswith(('?', ')')) else '; s'}ee `{command} -h`."
+
+
+def _storage_problem(error: OSError) -> StorageProblem:
+    place = f"{error.filename}: " if error.filename else ""
+    kind = NoSpace if error.errno == ENOSPC else StorageProblem
+    return kind(f"{place}{error.strerror or error}.")
+
+
+def _verbosity(arguments: list[str]) -> int:
+    """How often -v was given; asked before or without parsing the command line."""
+    given = [argument for argument in arguments if argument == "--verbose" or set(argument[1:]) == {"v"}]
+    return sum(1 if argument == "--verbose" else len(argument) - 1 for argument in given)
