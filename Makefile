@@ -4,7 +4,7 @@
 SHELL := /bin/sh
 BIN := .venv/bin
 READY := .venv/.ready
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet install
 WORKERS := 2
 
 export PYTHON

@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import groupby, islice
+from operator import itemgetter
 
 from webarc.archive.document import parse
+from webarc.archive.history import Change, Commit
 from webarc.archive.layout import INTERNAL, METADATA, arc_file, domain_folder
 from webarc.archive.metadata import Metadata
 from webarc.archive.objects import ObjectReader
 from webarc.archive.reports import UrlRow, parse_crawl, read_urls
-from webarc.archive.repository import Change, Commit, Repository
+from webarc.archive.repository import Repository
 from webarc.errors import BadDocument
 from webarc.sql.batch import Batch, Row
 from webarc.sql.index import Index
 from webarc.sql.rows import DefinitionRow
 
 # A commit of a million pages is written in several transactions, an ordinary crawl in one.
-_ROWS_AT_A_TIME = 30_000
+_ROWS_AT_A_TIME = 40_000
+_ARCS_AT_A_TIME = 1_000
+_FEW_COMMITS = 8
 _MAKE_VERSIONS = ("crawl", "guest")
 _REPORTS = f"{INTERNAL}/crawls/"
 Note = Callable[[str], None]
 Progress = Callable[[str, int], None]
+_Folder = tuple[str, dict[str, Change]]
 
 
 class _MovedOn(Exception):
@@ -30,7 +36,11 @@ class _MovedOn(Exception):
 
 
 def catch_up(
-    repo: Repository, index: Index, on_problem: Note | None = None, on_progress: Progress | None = None
+    repo: Repository,
+    index: Index,
+    on_problem: Note | None = None,
+    on_progress: Progress | None = None,
+    rows_at_a_time: int = _ROWS_AT_A_TIME,
 ) -> int:
     """Write what git holds beyond the index; returns how many versions that were.
 
@@ -44,7 +54,9 @@ def catch_up(
                 # History was rewritten or is gone: what is indexed of it is not true any more.
                 index.forget(repo.domain)
                 continue
-            reading = _Reading(repo, reader, index, after, on_problem or _ignore, on_progress)
+            batch = Batch(repo.domain, domain_folder(repo.domain), after)
+            reading = _Reading(repo, reader, index, batch, rows_at_a_time)
+            reading.on_problem, reading.on_progress = on_problem, on_progress
             with suppress(_MovedOn):
                 reading.read(commits)
             versions += reading.versions
@@ -64,69 +76,70 @@ def _beyond(repo: Repository, reader: ObjectReader, after: str | None) -> list[C
 class _Reading:
     """One walk over commits; nothing of git is touched while rows are being written."""
 
-    def __init__(
-        self,
-        repo: Repository,
-        reader: ObjectReader,
-        index: Index,
-        after: str | None,
-        note: Note,
-        progress: Progress | None,
-    ) -> None:
-        self._repo, self._reader, self._index, self._note, self._progress = repo, reader, index, note, progress
+    def __init__(self, repo: Repository, reader: ObjectReader, index: Index, batch: Batch, limit: int) -> None:
+        self._repo, self._reader, self._index, self._batch, self._limit = repo, reader, index, batch, limit
         self._definitions = index.definitions(repo.domain)
-        self._batch = Batch(repo.domain, domain_folder(repo.domain), after)
+        self.on_problem: Note | None = None
+        self.on_progress: Progress | None = None
         self.versions = 0
 
-    def read(self, commits: Iterable[Commit]) -> None:
+    def read(self, commits: list[Commit]) -> None:
         """Index these commits, oldest first."""
-        for commit in commits:
-            self._read_commit(commit)
+        for commit, changes in self._changes(commits):
+            self._read_commit(commit, changes)
             self._batch.end(commit.id)
             self._write_if_full()
         self._write()
 
-    def _read_commit(self, commit: Commit) -> None:
-        reports: dict[str, dict[str, Change]] = {}
-        for arc, files in _by_folder(self._repo.changes(commit.id)):
-            if arc.startswith(_REPORTS):
-                reports[arc.removeprefix(_REPORTS)] = files
-            elif METADATA in files:
-                self._read_arc(commit, arc, files)
-                self._write_if_full()
-        for definition, files in reports.items() if commit.kind in _MAKE_VERSIONS else ():
-            self._read_report(commit, definition, files)
+    def _changes(self, commits: list[Commit]) -> Iterator[tuple[Commit, Iterable[Change]]]:
+        """A few commits one by one, which needs no memory; of many, all but the first from one git process."""
+        alone = commits if len(commits) <= _FEW_COMMITS else commits[:1]
+        for commit in alone:
+            yield commit, self._repo.changes(commit.id)
+        if len(alone) < len(commits):
+            yield from self._repo.changes_since(alone[-1].id)
 
-    def _read_arc(self, commit: Commit, arc: str, files: dict[str, Change]) -> None:
+    def _read_commit(self, commit: Commit, changes: Iterable[Change]) -> None:
+        reports: list[_Folder] = []
+        arcs = _by_folder(changes, reports)
+        while part := list(islice(arcs, _ARCS_AT_A_TIME)):
+            self._read_arcs(commit, part)
+            self._write_if_full()
+        for folder, files in reports if commit.kind in _MAKE_VERSIONS else ():
+            self._read_report(commit, folder.removeprefix(_REPORTS), files)
+
+    def _read_arcs(self, commit: Commit, arcs: list[_Folder]) -> None:
+        for arc, files in arcs:
+            if files[METADATA].status == "D":
+                self._batch.removed(arc, commit.tag)
+        written = [(arc, files) for arc, files in arcs if files[METADATA].status != "D"]
+        documents = self._reader.read_many([files[METADATA].blob for _, files in written])
+        for (arc, files), data in zip(written, documents, strict=True):
+            self._read_arc(commit, arc, files, data)
+
+    def _read_arc(self, commit: Commit, arc: str, files: dict[str, Change], data: bytes | None) -> None:
         document = files[METADATA]
-        if document.status == "D":
-            self._batch.removed(arc, commit.tag)
-            return
-        meta = self._metadata(commit, arc, document)
+        meta = self._metadata(commit, arc, data)
         if meta is None:
             self._batch.lost(arc)
-        elif commit.kind in _MAKE_VERSIONS:
-            data = files.get(meta.response.file)
-            blob = data.blob if data is not None and data.status != "D" else None
+        elif commit.kind in _MAKE_VERSIONS and meta.commit_tag == commit.tag:
+            content = files.get(meta.response.file)
+            blob = content.blob if content is not None and content.status != "D" else None
             self._batch.version(arc, meta.commit_tag, _columns(meta, document.blob, blob))
         else:
+            # A node was added, or a user committed by hand: that makes no version, whatever it did.
             self._batch.touched(arc, meta.commit_tag, document.blob, commit.tag)
 
-    def _metadata(self, commit: Commit, arc: str, document: Change) -> Metadata | None:
+    def _metadata(self, commit: Commit, arc: str, data: bytes | None) -> Metadata | None:
         try:
-            return parse(self._blob(document.blob))
+            return parse(_there(data))
         except BadDocument as problem:
             self._name(commit, f"{arc}/{METADATA}", problem)
             return None
 
-    def _blob(self, blob: str) -> bytes:
-        data = self._reader.read(blob)
-        if data is None:
-            raise BadDocument("git does not have it any more; restore the repository from a backup.")
-        return data
-
     def _name(self, commit: Commit, path: str, problem: BadDocument) -> None:
-        self._note(f"{domain_folder(self._repo.domain)}/{path} of {commit.tag} was left out: {problem}")
+        if self.on_problem is not None:
+            self.on_problem(f"{self._batch.folder}/{path} of {commit.tag} was left out: {problem}")
 
     # -- reports of crawls ------------------------------------------------------------------------------------
 
@@ -146,7 +159,7 @@ class _Reading:
 
     def _read_crawl(self, commit: Commit, path: str, crawl: Change) -> None:
         try:
-            self._batch.crawl(asdict(parse_crawl(self._blob(crawl.blob))))
+            self._batch.crawl(asdict(parse_crawl(_there(self._reader.read(crawl.blob)))))
         except BadDocument as problem:
             self._name(commit, path, problem)
 
@@ -156,7 +169,7 @@ class _Reading:
         """Write where the outcomes differ from those before; returns the blob that the rows now stand for."""
         before = self._outcomes_before(commit, definition, known)
         try:
-            after = read_urls(self._blob(blob)) if blob else iter(())
+            after = read_urls(_there(self._reader.read(blob))) if blob else iter(())
             for old, new in _differences(before, after):
                 if old is not None and known is not None:
                     self._batch.closed(definition, commit.tag, old.url, known.last_tag)
@@ -175,7 +188,7 @@ class _Reading:
         try:
             if known.urls_blob is not None:
                 # It was read when it was indexed, so it can be read again, or not at all.
-                return read_urls(self._blob(known.urls_blob))
+                return read_urls(_there(self._reader.read(known.urls_blob)))
         except BadDocument:
             pass
         self._close_all(commit, definition, known)
@@ -188,7 +201,7 @@ class _Reading:
     # -- writing ----------------------------------------------------------------------------------------------
 
     def _write_if_full(self) -> None:
-        if self._batch.size >= _ROWS_AT_A_TIME:
+        if self._batch.size >= self._limit:
             self._write()
 
     def _write(self) -> None:
@@ -197,24 +210,34 @@ class _Reading:
             raise _MovedOn
         self.versions += batch.versions
         self._batch = Batch(batch.domain, batch.folder, batch.upto or batch.after)
-        if self._progress is not None:
-            self._progress(batch.domain, self.versions)
+        if self.on_progress is not None:
+            self.on_progress(batch.domain, self.versions)
 
 
-def _by_folder(changes: Iterable[Change]) -> Iterator[tuple[str, dict[str, Change]]]:
-    """The changes of each ARC and each report; git lists the files of a folder side by side."""
-    folder, files = "", dict[str, Change]()
+def _by_folder(changes: Iterable[Change], reports: list[_Folder]) -> Iterator[_Folder]:
+    """The ARCs whose document changed, with all that changed there; the crawls' reports are put aside."""
+    # Git lists the files of a folder side by side; only data.files may stand between them.
+    for folder, places in groupby(_places(changes), key=itemgetter(0)):
+        files = {name: change for _, name, change in places}
+        if folder.startswith(_REPORTS):
+            reports.append((folder, files))
+        elif METADATA in files:
+            yield folder, files
+
+
+def _places(changes: Iterable[Change]) -> Iterator[tuple[str, str, Change]]:
     for change in changes:
-        place = change.path.rsplit("/", 1) if change.path.startswith(_REPORTS) else arc_file(change.path)
-        if place is None:
-            continue
-        if place[0] != folder:
-            if files:
-                yield folder, files
-            folder, files = place[0], {}
-        files[place[1]] = change
-    if files:
-        yield folder, files
+        if change.path.startswith(_REPORTS):
+            folder, _, name = change.path.rpartition("/")
+            yield folder, name, change
+        elif place := arc_file(change.path):
+            yield *place, change
+
+
+def _there(data: bytes | None) -> bytes:
+    if data is None:
+        raise BadDocument("git does not have it any more; restore the repository from a backup.")
+    return data
 
 
 def _differences(old: Iterator[UrlRow], new: Iterator[UrlRow]) -> Iterator[tuple[UrlRow | None, UrlRow | None]]:
@@ -254,7 +277,3 @@ def _columns(meta: Metadata, document_blob: str, data_blob: str | None) -> Row:
         "document_blob": document_blob,
         "data_blob": data_blob,
     }
-
-
-def _ignore(_problem: str) -> None:
-    pass

@@ -12,7 +12,8 @@ import ada_url
 from webarc.errors import BadURL
 
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
-_CREDENTIALS = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*:)?[/\\]*[^/\\?#]*@")
+# Greedy up to the last @, since what a hasty typist takes for a password may hold any character.
+_CREDENTIALS = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*:)?[/\\]*.*@", re.DOTALL)
 _SCHEMES = ("http://", "https://")
 LONGEST = 16_384
 

@@ -99,23 +99,21 @@ def clean_environment() -> dict[str, str]:
 
 def descendants(root: int) -> list[int]:
     """A process and everything below it, right now."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and (parent := _parent(entry)) is not None:
-            parents.setdefault(parent, []).append(int(entry.name))
     found, queue = [], [root]
     while queue:
         pid = queue.pop()
         found.append(pid)
-        queue.extend(parents.get(pid, ()))
+        queue.extend(_children(pid))
     return found
 
 
-def _parent(entry: Path) -> int | None:
+def _children(pid: int) -> list[int]:
+    """The processes that any thread of a process started; none if it has just ended."""
     try:
-        return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
-        return None
+        lists = [(task / "children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return []
+    return [int(child) for children in lists for child in children.split()]
 
 
 def _pss(pid: int) -> int:

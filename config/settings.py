@@ -44,7 +44,7 @@ class Settings(Mapping[str, Any]):
     @property
     def filters_dir(self) -> Path | None:
         """The folder with the filters' own config files, beside the config file in use."""
-        return self.file.parent / "filters" if self.file else None
+        return self.file.absolute().parent / "filters" if self.file else None
 
     def _set(self, name: str, value: Any, origin: str) -> None:
         self._values[name] = value
@@ -82,7 +82,7 @@ def _read_file(settings: Settings, file: ConfigFile | None) -> None:
             settings.warnings.append(f"{file.where(name)}: {_unknown(name)}")
             continue
         try:
-            settings._set(name, _placed(KEYS[name].kind.read(raw), file.path.parent), file.place(name))
+            settings._set(name, _placed(KEYS[name].kind.read(raw), file.path.absolute().parent), file.place(name))
         except ValueError as error:
             settings.warnings.append(f"{file.where(name)}: {_wrong(KEYS[name], raw, error, settings)}")
 

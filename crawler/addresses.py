@@ -33,7 +33,7 @@ class AddressPolicy:
 
     @classmethod
     def build(
-        cls, start_urls: Iterable[str] = (), named: Iterable[str] = (), *, everything: bool = False
+        cls, start_urls: Iterable[str] = (), named: Iterable[str] = (), *, allow_private: bool = False
     ) -> AddressPolicy:
         """The policy for start URLs and for the hosts, addresses and networks that the config names."""
         hosts: set[str] = set()
@@ -43,7 +43,7 @@ class AddressPolicy:
                 hosts.add(entry)
             else:
                 networks.append(entry)
-        return cls(everything, frozenset(hosts), tuple(networks))
+        return cls(allow_private, frozenset(hosts), tuple(networks))
 
 
 def allowed(address: str, policy: AddressPolicy, host: str = "") -> bool:

@@ -54,13 +54,19 @@ class Findings:
 def read_anchor(found: Findings, attributes: Attributes) -> None:
     """`a` and `area`, in SVG, too; nine of ten elements that say something are these, hence without further calls."""
     href = attributes.get("href") or attributes.get("xlink:href")
+    if href and "#" in href:
+        href = _without_fragment(href)
     if href:
-        href = href.partition("#")[0]
-        links = found.links
         if "rel" in attributes and _has_nofollow(attributes["rel"]):
-            links.setdefault(href, True)
+            found.links.setdefault(href, True)
         else:
-            links[href] = False
+            found.links[href] = False
+
+
+def _without_fragment(href: str) -> str:
+    before = href[: href.index("#")]
+    # A blank at the end would be taken for one around the reference, but here it is a part of it.
+    return href if before[-1:].isspace() else before
 
 
 def _has_nofollow(rel: str | None) -> bool:

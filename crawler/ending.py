@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from webarc.archive.layout import arc_of
 from webarc.archive.reports import CrawlRecord, UrlRow
@@ -43,11 +43,16 @@ class Ending:
         self._previous = previous
         self._unlinked: set[str] = set()
 
+    @property
+    def domains(self) -> Collection[str]:
+        """The domains that the crawl owns."""
+        return self._previous.keys()
+
     def complete(self) -> bool:
         """Whether the crawl saw all it could see: not cut short, and nothing failed that might hide links."""
         if self._harvest.reason:
             return False
-        return not any(self._hides_links(row) for row in self._frontier.rows() if row.outcome == "failed")
+        return not any(self._hides_links(row) for row in self._frontier.rows() if host_of(row.url) in self._previous)
 
     def ask_unreached(self) -> None:
         """Ask for what the last crawl of this definition reached and this one did not."""
@@ -74,7 +79,8 @@ class Ending:
         candidates = {row.url for row in self._frontier.rows() if row.outcome == "gone" and host_of(row.url) == domain}
         candidates |= set(self.moved(domain))
         if prune == "unreached" and complete:
-            candidates |= {url for url in self._unlinked if host_of(url) == domain}
+            alive = (row.url for row in self._frontier.rows() if row.outcome in _REACHED)
+            candidates |= {url for url in alive if url in self._unlinked and host_of(url) == domain}
         arcs = self._index.current_count(domain)
         held = self._previous[domain].held if domain in self._previous else ()
         return decide(candidates, held, arcs, allow=allow)
@@ -103,8 +109,10 @@ class Ending:
         return UrlRow(row.url, row.status, row.error, row.target, mark)
 
     def _hides_links(self, row: Row) -> bool:
+        if row.outcome == "skipped":
+            return row.kind == "start"
         transient = row.status == 0 or row.status >= 500 or row.status in _TRANSIENT_STATUS or row.status < 400
-        return transient or self._row(row.url) is not None
+        return row.outcome == "failed" and (transient or self._row(row.url) is not None)
 
     def _row(self, url: str) -> CurrentRow | None:
         arc = arc_of(url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 
 from webarc.archive.urls import canonical
 from webarc.crawler.exchange import Answer, Request
@@ -11,6 +12,7 @@ from webarc.crawler.fetcher import Fetcher
 from webarc.crawler.hosts import Host
 from webarc.crawler.manners import Manners
 from webarc.crawler.options import CrawlOptions
+from webarc.crawler.retry import delay
 from webarc.crawler.robots import Robots
 from webarc.crawler.sitemap import read_sitemap
 from webarc.crawler.trail import Trail
@@ -31,6 +33,7 @@ class Errand:
     finish: Callable[[Host, Answer], None]
     size: int
     hops: int = 0
+    attempt: int = 1
 
 
 class Errands:
@@ -52,7 +55,12 @@ class Errands:
         self._send(f"{origin}/robots.txt", Errand(host, self._robots, _ROBOTS_SIZE))
 
     def answered(self, errand: Errand, answer: Answer) -> None:
-        """Follow a redirect, or make use of the answer."""
+        """Try again, follow a redirect, or make use of the answer."""
+        wait = delay(answer, errand.attempt, self._options.limits)
+        if wait is not None:
+            errand.attempt += 1
+            self._send(answer.url, errand, wait)
+            return
         try:
             target = answer.redirect() if not answer.error and errand.hops < _HOPS else None
         except BadURL:
@@ -69,12 +77,15 @@ class Errands:
         for url in [*named, f"{self._owned[host.name]}://{host.name}/sitemap.xml"]:
             self._ask_sitemap(host, url)
 
-    def _send(self, url: str, errand: Errand) -> None:
-        self._fetcher.submit(Request(canonical(url), None, (), errand, keep=errand.size))
+    def _send(self, url: str, errand: Errand, wait: float = 0.0) -> None:
+        self._fetcher.submit(Request(canonical(url), None, (), errand, monotonic() + wait, keep=errand.size))
 
     def _robots(self, host: Host, answer: Answer) -> None:
-        unreachable = bool(answer.error) and answer.error != "too-large"
-        status = None if unreachable else answer.status
+        status: int | None = None if answer.error and answer.error != "too-large" else answer.status
+        if answer.error == "address-refused":
+            status = 404  # we, not the server, refuse: let every page of this host say so in the report
+        elif status is None or status >= 500:
+            host.unusable = answer.error or f"robots-http-{status}"
         host.asking = False
         host.robots = Robots.from_answer(status, answer.body or b"", self._options.user_agent)
         if host.robots.crawl_delay:

@@ -142,7 +142,7 @@ class Fetcher:
         while self._line and len(self._running) < self._limits.parallel:
             request, url = self._line.popleft()
             transfer = self._idle.pop() if self._idle else self._new_transfer()
-            transfer.begin(request, url, self._headers.lines(url, request.headers))
+            transfer.begin(request, url, self._headers.lines(url, request.headers), self._headers.cookie(url))
             self._running[transfer.curl] = transfer
             self._multi.add_handle(transfer.curl)
 

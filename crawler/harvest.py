@@ -184,6 +184,9 @@ class Harvest:
         return most is not None and self._judge().counts["fetched"] + self._fetcher.active >= most
 
     def _request(self, host: Host, item: Item) -> None:
+        if host.unusable:
+            self._judge().fail(item, host.unusable)
+            return
         if host.robots is not None and not host.robots.allows(item.url):
             self._frontier.finish(item, "skipped", error="robots")
             return

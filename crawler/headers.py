@@ -23,15 +23,22 @@ class RequestHeaders:
         usual = [("User-Agent", options.user_agent), ("Accept", "*/*"), ("Accept-Encoding", ACCEPTED)]
         everyone = [pair for pair in usual if pair[0].lower() not in named]
         everyone += [pair for pair in given if pair[0].lower() not in _SECRET]
-        secret = [pair for pair in given if pair[0].lower() in _SECRET]
         self._everyone = [_checked(name, value) for name, value in everyone]
         self._by_origin: dict[str, list[bytes]] = {}
+        self._cookies: dict[str, bytes] = {}
         for origin in options.origins | options.credentials.keys():
-            pairs = list(secret) if origin in options.origins else []
-            if origin in options.credentials and "authorization" not in {name.lower() for name, _ in pairs}:
-                pairs.append(("Authorization", _basic(*options.credentials[origin])))
-            if pairs:
-                self._by_origin[origin] = self._everyone + [_checked(name, value) for name, value in pairs]
+            self._confide(origin, given if origin in options.origins else [], options.credentials.get(origin))
+
+    def _confide(self, origin: str, given: list[tuple[str, str]], credentials: tuple[str, str] | None) -> None:
+        secret = [pair for pair in given if pair[0].lower() in _SECRET - {"cookie"}]
+        if credentials and "authorization" not in {name.lower() for name, _ in secret}:
+            secret.append(("Authorization", _basic(*credentials)))
+        if secret:
+            self._by_origin[origin] = self._everyone + [_checked(name, value) for name, value in secret]
+        # A request has one Cookie header: libcurl joins these with the ones that servers set.
+        cookies = [_checked(name, value) for name, value in given if name.lower() == "cookie"]
+        if cookies:
+            self._cookies[origin] = b"; ".join(line.partition(b": ")[2] for line in cookies)
 
     def lines(self, url: str, extra: tuple[tuple[str, str], ...]) -> list[bytes]:
         """The header lines for a request; the same list object each time when nothing is extra."""
@@ -40,6 +47,10 @@ class RequestHeaders:
             return lines
         # These values come from servers (validators); one that is no header is left out.
         return lines + [line for line in (_line(name, value) for name, value in extra) if line]
+
+    def cookie(self, url: str) -> bytes:
+        """The cookies that the user wants sent to the origin of a URL."""
+        return self._cookies.get(origin_of(url), b"") if self._cookies else b""
 
 
 def _basic(user: str, password: str) -> str:

@@ -17,6 +17,8 @@ class Host:
     ready: deque[Item] = field(default_factory=deque)
     robots: Robots | None = None
     asking: bool = False
+    unusable: str = ""
+    """Why nothing may be asked of it: its robots.txt could not be had, and so nothing is allowed."""
 
 
 class Hosts:

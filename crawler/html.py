@@ -28,7 +28,7 @@ _MOST_PARENTS = 100
 _TAGS = Tags(frozenset({*READERS, "svg", "use"}))
 _STYLES = re.compile(rb"""[\s"'/](?:style|background)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']++)""", re.IGNORECASE)
 _SELF_CLOSED = re.compile(
-    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp)(\s[^<>]*+)?+(?<=/)>", re.IGNORECASE
+    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp)([\s/][^<>]*+)(?<=/)>", re.IGNORECASE
 )
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
@@ -60,7 +60,7 @@ def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -
     """Read a page as browsers do; `agent` is the name that robots rules may call us by. Never raises."""
     charset = charset_of(body, content_type)
     page = _as_utf8(body, charset)
-    if "xhtml" in content_type:
+    if "xhtml" in content_type.lower():
         page = _SELF_CLOSED.sub(rb"<\1\2></\1>", page)
     found = Findings(agent)
     if is_monstrous(page):
@@ -87,14 +87,15 @@ def _as_utf8(body: bytes, charset: str) -> bytes:
 def _walk(page: bytes, found: Findings) -> None:
     """Let lexbor build the tree, and go through it and through the templates in it."""
     root = LexborHTMLParser(page, options=LexborDocumentOptions.WO_EVENTS).root
-    styled = _may_be_styled(page)
+    readers, styled = _BY_ID, _may_be_styled(page)
     parts = [root] if root is not None else []
     while parts:
         part = parts.pop()
         later = []
         for node in part.traverse():
-            if node.tag_id in _BY_ID:
-                reader = _BY_ID[node.tag_id]
+            tag = node.tag_id
+            if tag in readers:
+                reader = readers[tag]
                 if reader is _later:
                     later.append(node)
                 else:
@@ -133,7 +134,7 @@ def _read_later(part: LexborNode, nodes: list[LexborNode], found: Findings) -> l
 def _may_be_styled(page: bytes) -> bool:
     """Whether it is worth looking for attributes that name an image in few pages only."""
     lower = page.lower()
-    return b"url(" in lower or b"background=" in lower or b"background =" in lower or b"image-set(" in lower
+    return b"url(" in lower or b"background=" in lower
 
 
 def _is_drawn(title: LexborNode) -> bool:

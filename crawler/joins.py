@@ -21,21 +21,28 @@ _LONGEST_KNOWN = 300
 _UNKNOWN = "?"
 
 
-class _Memory:
+class Memory:
     """What was joined lately, by folder and reference; forgets everything when it is full."""
 
     def __init__(self) -> None:
         self._folders: dict[str, dict[str, str | None]] = {}
         self._room = _MOST_KNOWN
 
+    def __len__(self) -> int:
+        return len(self._folders) + sum(map(len, self._folders.values()))
+
     def folder(self, folder: str) -> dict[str, str | None]:
+        """What is known for a folder."""
         known = self._folders.get(folder)
         if known is None:
-            self._take_room()
-            known = self._folders[folder] = {}
+            known = {}
+            if len(folder) <= _LONGEST_KNOWN:
+                self._take_room()
+                self._folders[folder] = known
         return known
 
     def keep(self, known: dict[str, str | None], reference: str, url: str | None) -> None:
+        """Add to what is known for a folder."""
         self._take_room()
         known[reference] = url
 
@@ -46,7 +53,7 @@ class _Memory:
             self._room = _MOST_KNOWN
 
 
-_memory = _Memory()
+memory = Memory()
 
 
 class Joiner:
@@ -59,7 +66,7 @@ class Joiner:
         self._base = base
         self._root = base.index("/", base.index("//") + 2) + 1
         self._folders = [folder]
-        self._known = _memory.folder(folder)
+        self._known = memory.folder(folder)
 
     def url(self, reference: str) -> str | None:
         """The canonical URL of a reference; None for what is not http(s), not valid, or inside the page itself."""
@@ -67,13 +74,14 @@ class Joiner:
         return self._fresh(reference) if url is _UNKNOWN else url
 
     def _fresh(self, written: str) -> str | None:
-        reference = written.partition("#")[0].strip(_BLANK)
+        whole = written.strip(_BLANK)
+        reference = whole.partition("#")[0]
         if not reference or (":" in reference and _OTHER_SCHEME.match(reference)):
             return None
         plain = _PLAIN.fullmatch(reference)
-        url = self._plain_url(*plain.groups()) if plain else self._full_url(reference)
+        url = self._plain_url(*plain.groups()) if plain else self._full_url(whole)
         if len(written) <= _LONGEST_KNOWN and (plain or not _needs_page(reference)):
-            _memory.keep(self._known, written, url)
+            memory.keep(self._known, written, url)
         return url
 
     def _plain_url(self, upwards: str, rest: str) -> str | None:

@@ -55,7 +55,7 @@ class Judgement:
         self.counts["fetched"] += 1
         self.counts["bytes"] += answer.length
         if answer.error:
-            self._failed(item, answer.error, answer.status)
+            self.fail(item, answer.error, answer.status)
         elif answer.status == 304 and row is not None:
             self._not_modified(item, answer, row)
         elif answer.status in REDIRECTS and answer.header("location"):
@@ -68,9 +68,10 @@ class Judgement:
             if not self._asked_plainly(item):
                 self._frontier.finish(item, "gone" if item.kind == "again" else "missing", answer.status)
         else:
-            self._failed(item, f"http-{answer.status}", answer.status)
+            self.fail(item, f"http-{answer.status}", answer.status)
 
-    def _failed(self, item: Item, error: str, status: int) -> None:
+    def fail(self, item: Item, error: str, status: int = 0) -> None:
+        """There is no good answer for a URL."""
         if not self._asked_plainly(item):
             self.counts["failed"] += 1
             self._frontier.finish(item, "failed", status, error=error)
@@ -145,7 +146,7 @@ class Judgement:
         try:
             target = answer.redirect() or item.url
         except BadURL:
-            self._failed(item, "bad-redirect", answer.status)
+            self.fail(item, "bad-redirect", answer.status)
             return
         too_many = item.redirects >= self._options.limits.max_redirect
         if key_of(target) == key_of(item.url) and not too_many:

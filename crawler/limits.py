@@ -41,7 +41,7 @@ class FetchOptions:
     headers: tuple[tuple[str, str], ...] = ()
     """Sent to every server, but Authorization, Cookie and Proxy-Authorization only to `origins`."""
     origins: frozenset[str] = frozenset()
-    """Origins (`https://example.org`, see urls of the start pages) that may see secrets."""
+    """Origins that may see secrets, as origin_of() spells them; those of the start URLs."""
     credentials: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """User and password by origin."""
     cookie_file: Path | None = None

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from webarc.crawler.charset import charset_of
-from webarc.crawler.css import read_css
+from webarc.crawler.charset import css_charset, header_charset
+from webarc.crawler.css import read_stylesheet
 from webarc.crawler.html import read_html
 
 LARGEST_READ = 16 * 1024 * 1024
@@ -30,15 +30,6 @@ def media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def declared_charset(content_type: str) -> str:
-    """The charset that a Content-Type header names."""
-    for parameter in content_type.split(";")[1:]:
-        name, _, value = parameter.partition("=")
-        if name.strip().lower() == "charset":
-            return value.strip().strip("\"'").lower()
-    return ""
-
-
 def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str | None) -> Reading:
     """Read a document as far as its type has something to say.
 
@@ -55,9 +46,9 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
         ]
         return Reading(page.title, page.charset, links)
     if kind == _CSS:
-        charset = charset_of(body, content_type)
-        return Reading(None, charset, [(found, True) for found in read_css(_decoded(body, charset), url)])
-    return Reading(None, declared_charset(content_type), ())
+        links = [(found, True) for found in read_stylesheet(body, url, content_type)]
+        return Reading(None, css_charset(body, content_type), links)
+    return Reading(None, header_charset(content_type) or "", ())
 
 
 def is_readable(content_type: str) -> bool:
@@ -77,10 +68,3 @@ def body_of(body: bytes | None, file: Path) -> bytes:
 def _looks_like_html(body: bytes) -> bool:
     head = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return head.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--"))
-
-
-def _decoded(body: bytes, charset: str) -> str:
-    try:
-        return body.decode(charset or "utf-8", "replace")
-    except LookupError:
-        return body.decode("utf-8", "replace")

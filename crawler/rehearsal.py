@@ -15,7 +15,7 @@ from webarc.crawler.limits import origin_of
 from webarc.crawler.reading import LARGEST_READ, read
 from webarc.crawler.robots import Robots, product_token
 from webarc.crawler.scope import Scope
-from webarc.errors import NetworkProblem, ServerAnswer, worst
+from webarc.errors import BadURL, NetworkProblem, ServerAnswer, worst
 
 
 def rehearse(jobs: list[Job], say: Callable[[str], None], *, as_json: bool) -> int:
@@ -69,7 +69,7 @@ class _Rehearsal:
             return
         yield url, "start", "fetch"
         if answer.status in REDIRECTS:
-            yield answer.header("location"), "redirect", "fetch"
+            yield _target(answer), "redirect", "fetch"
             return
         options = self._job.options
         agent = product_token(options.user_agent) if options.robots else None
@@ -108,3 +108,10 @@ def _fetch(fetcher: Fetcher, url: str) -> Answer:
     while True:
         for answer in fetcher.collect(1.0):
             return answer
+
+
+def _target(answer: Answer) -> str:
+    try:
+        return answer.redirect() or ""
+    except BadURL:
+        return answer.header("location")

@@ -112,7 +112,7 @@ class Reporter:
 
     def _exit_code(self) -> int:
         codes = [Stopped.exit_code] if self._harvest.reason or self._held else []
-        codes += [_code(row) for row in self._frontier.rows()]
+        codes += [_code(row) for row in self._frontier.rows() if host_of(row.url) in self._ending.domains]
         return worst(codes)
 
     def _write_lines(self, file: Path) -> None:
@@ -147,6 +147,8 @@ def _code(row: Row) -> int:
         return 0
     if row.status in (401, 407):
         return AuthenticationProblem.exit_code if start else 0
+    if row.error.startswith("robots-"):
+        return ServerAnswer.exit_code
     if row.error.startswith("http-"):
         return ServerAnswer.exit_code if start or row.status >= 500 else 0
     return NetworkProblem.exit_code

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from protego import Protego
 
 LARGEST = 500 * 1024
-_PRODUCT = re.compile(r"compatible;\s*([^\s/;()]+)|([^\s/;()]+)")
+_PRODUCT = re.compile(r"(?:.*?compatible;\s*)?([^\s/;()]+)", re.IGNORECASE)
 _AGENT_LINE = re.compile(r"^[ \t]*user[- ]?agent[ \t]*(?::|[ \t])[ \t]*([^\n#]*).*$", re.IGNORECASE | re.MULTILINE)
 _NAME = re.compile(r"[^\s/]*")
 _OURS, _OTHERS, _EVERYONE = "ours", "theirs", "*"
@@ -18,8 +18,8 @@ _VALUED_RULES = ("unavailable_after", "max-snippet", "max-image-preview", "max-v
 
 def product_token(user_agent: str) -> str:
     """The name in a User-Agent header that rules go by: `webarc/1.0 (...)` is `webarc`."""
-    found = _PRODUCT.search(user_agent)
-    return (found.group(1) or found.group(2)).lower() if found else ""
+    found = _PRODUCT.match(user_agent.strip())
+    return found.group(1).lower() if found else ""
 
 
 class Robots:

@@ -46,12 +46,15 @@ def following(kind: str, spec: str, after: datetime) -> datetime:
 
 
 def _after(local: datetime, after: datetime) -> datetime | None:
-    """A local time as a moment after another one; when clocks go back, an hour comes twice and either may be it."""
-    for fold in (0, 1):
-        moment = local.replace(fold=fold).astimezone()
-        if moment > after:
-            return moment.astimezone(after.tzinfo)
-    return None
+    """A local time as a moment after another one, or None if it is past.
+
+    When clocks go back, an hour comes twice and either may be it; when they go forward, an hour is missing and what is
+    due in it is due once, after the change.
+    """
+    moments = sorted(local.replace(fold=fold).astimezone() for fold in (0, 1))
+    real = [moment for moment in moments if moment.replace(tzinfo=None) == local] or moments[-1:]
+    ahead = [moment for moment in real if moment > after]
+    return ahead[0].astimezone(after.tzinfo) if ahead else None
 
 
 def _seconds(spec: str) -> float:

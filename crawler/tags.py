@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from html.entities import html5
 
 _BLANK = rb" \t\n\f\r"
 _VALUE = rb"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^%b>"'][^%b>]*+|(?=>))""" % (_BLANK, _BLANK)
@@ -22,15 +23,18 @@ _SKIPPED = rb"(?:[^<]++|<(?![a-zA-Z/!?])|<!--(?:-?>|.*?--!?>|.*+)|<[!?][^>]*+|</
     _ATTRIBUTES,
 )
 _PAIR = re.compile(
-    rb"""([^%b/>][^%b/>=]*+)(?:[%b]*+=[%b]*+(?:"([^"]*+)"|'([^']*+)'|([^%b>"'][^%b>]*+)|(?=>)))?+""" % ((_BLANK,) * 6)
+    r"""([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)"""
+    r"""(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|([^ \t\n\f\r>"'][^ \t\n\f\r>]*+)|(?=>)))?+"""
 )
+_CHARACTER = re.compile(r"&(?:#(?:[0-9]++|[xX][0-9a-fA-F]++);?|[a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=)))")
 _FORMATTING = re.compile(
     rb"<(?=[bcefinstuBCEFINSTU])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[%b/]" % _BLANK, re.IGNORECASE
 )
 _HUGE_TAG = re.compile(rb"<%b(?:[%b/]*+%b){1000}" % (_NAME, _BLANK, _ATTRIBUTE))
 _SURELY_FEW = 1_500
-_SURELY_SHORT = 98_304
+_SURELY_SHORT = 65_536
 _MOST_TAGS = 12_000
+_LARGEST_TREE = 2 * 1024 * 1024
 _MOST_COPIES = 600_000
 # Active formatting elements without attributes: thirteen names, three of each.
 _PLAIN_FORMATTING = 39
@@ -43,7 +47,7 @@ class Tags:
         wanted = "|".join(sorted(names)).encode()
         other = rb"<(?!(?:%b|%b|plaintext)%b)%b%b>" % (wanted, _RAW, _NAME_END, _NAME, _ATTRIBUTES)
         self._next = re.compile(
-            rb"(?:%b|%b)*+<(?:(%b)%b(%b)>((?:[^<]++|<(?!/\1%b))*+)|(%b)%b(%b)>|\Z)"
+            rb"(?:%b|%b)*+<(?:(%b)%b(%b)>((?:[^<]++|<(?!/\1%b))*+)|(%b)%b(%b)>)"
             % (_SKIPPED, other, _RAW, _NAME_END, _ATTRIBUTES, _NAME_END, wanted, _NAME_END, _ATTRIBUTES),
             re.IGNORECASE | re.DOTALL,
         )
@@ -52,20 +56,26 @@ class Tags:
         """Name, attributes and raw text of each tag in a UTF-8 page; script, style and title always come, too."""
         found = self._next.match(page)
         while found:
-            name, attributes = found[1] or found[4], found[2] or found[5]
-            if name is None:
-                return
-            yield name.decode().lower(), attributes_of(attributes or b""), (found[3] or b"").decode("utf-8", "replace")
+            name, attributes, text = found[1] or found[4], found[2] or found[5] or b"", found[3] or b""
+            yield name.decode().lower(), attributes_of(attributes), text.decode("utf-8", "replace")
             found = self._next.match(page, found.end())
 
 
 def attributes_of(written: bytes) -> dict[str, str]:
     """The attributes of a tag; of two with one name, the first counts."""
     found: dict[str, str] = {}
-    for name, *values in _PAIR.findall(written):
-        value = b"".join(values).decode("utf-8", "replace")
-        found.setdefault(name.decode("utf-8", "replace").lower(), unescape(value) if "&" in value else value)
+    for name, double, single, bare in _PAIR.findall(written.decode("utf-8", "replace")):
+        value = double or single or bare
+        found.setdefault(name.lower(), _CHARACTER.sub(_character, value) if "&" in value else value)
     return found
+
+
+def _character(reference: re.Match[str]) -> str:
+    """A character reference in an attribute; `&copy=1` in a query is none, unlike `&copy;=1`."""
+    written = reference.group()
+    if written[1] == "#":
+        return unescape(written)
+    return html5.get(written[1:], written)
 
 
 def is_monstrous(page: bytes) -> bool:
@@ -74,7 +84,7 @@ def is_monstrous(page: bytes) -> bool:
     Nesting, attributes of one tag, and unclosed formatting that every following block repeats are the three ways.
     """
     tags = page.count(b"<")
-    if tags > _MOST_TAGS:
+    if tags > _MOST_TAGS or len(page) > _LARGEST_TREE:
         return True
     if tags > _SURELY_FEW and tags * (len(_FORMATTING.findall(page)) + _PLAIN_FORMATTING) > _MOST_COPIES:
         return True

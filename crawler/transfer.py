@@ -35,13 +35,14 @@ class Transfer:
         self._policy = policy
         self._throttle = throttle
         self._lines_set: list[bytes] | None = None
+        self._cookie_set = b""
         self._method = "GET"
         curl.setopt(pycurl.HEADERFUNCTION, self._header)
         curl.setopt(pycurl.WRITEFUNCTION, self._write)
         if policy is not None:
             curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
 
-    def begin(self, request: Request, url: str, lines: list[bytes]) -> None:
+    def begin(self, request: Request, url: str, lines: list[bytes], cookie: bytes = b"") -> None:
         """Arm the handle for a canonical URL."""
         self.request = request
         self.url = url
@@ -61,13 +62,16 @@ class Transfer:
         self._blocked = ""
         self._received = 0.0
         self._started = self._touched = time.monotonic()
-        self._arm(request.method, lines)
+        self._arm(request.method, lines, cookie)
 
-    def _arm(self, method: str, lines: list[bytes]) -> None:
+    def _arm(self, method: str, lines: list[bytes], cookie: bytes) -> None:
         self.curl.setopt(pycurl.URL, self.url)
         if lines is not self._lines_set:
             self.curl.setopt(pycurl.HTTPHEADER, lines)
             self._lines_set = lines
+        if cookie != self._cookie_set:
+            self.curl.setopt(pycurl.COOKIE, cookie or None)
+            self._cookie_set = cookie
         if method != self._method:
             self.curl.setopt(pycurl.NOBODY if method == "HEAD" else pycurl.HTTPGET, 1)
             self._method = method

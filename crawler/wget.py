@@ -39,7 +39,7 @@ def run_wget(
     """Let wget crawl and judge what it brought; returns why the crawl is not whole, or an empty text."""
     work = staging / ".webarc" / "wget"
     work.mkdir(parents=True)
-    reason = _fetch(_command(job, work), work, stop)
+    reason = _fetch(_command(job), work, stop)
     for url, status, version, headers, stream in _responses(work / "wget.warc"):
         frontier.add(url, 0, "start" if url in job.starts else "link")
         for item in frontier.take(1, None):
@@ -52,7 +52,8 @@ def run_wget(
     return reason
 
 
-def _command(job: Job, work: Path) -> list[str]:
+def _command(job: Job) -> list[str]:
+    """The call of wget; names are relative to its folder, since it formats them and stumbles over a % in them."""
     options = job.options
     program = which("wget")
     if program is None:
@@ -64,8 +65,8 @@ def _command(job: Job, work: Path) -> list[str]:
     depth = "inf" if options.depth is None else str(options.depth)
     # wget takes level 0 for no limit at all, so the page alone is a crawl that is not recursive.
     recursion = ["-r", "-l", depth] if options.scope == "host" and options.depth != 0 else []
-    command = [program, "--no-config", "-q", *recursion, "--warc-file", str(work / "wget"), "--no-warc-compression"]
-    command += ["--no-warc-keep-log", "--warc-tempdir", str(work), "-P", str(work / "files"), "--delete-after"]
+    command = [program, "--no-config", "-q", *recursion, "--warc-file", "wget", "--no-warc-compression"]
+    command += ["--no-warc-keep-log", "--warc-tempdir", ".", "-P", "files", "--delete-after"]
     command += ["--timeout", str(options.limits.timeout), "--tries", str(options.limits.tries)]
     command += ["--max-redirect", str(options.limits.max_redirect), "-U", options.user_agent, "--no-netrc"]
     command += _more_options(job)
@@ -98,7 +99,7 @@ def _more_options(job: Job) -> Iterator[str]:
 
 
 def _fetch(command: list[str], work: Path, stop: Callable[[], bool]) -> str:
-    process = subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL)
     while True:
         try:
             process.wait(0.5)

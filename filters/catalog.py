@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from webarc.errors import ConfigProblem, UnknownFilter, WebarcError
-from webarc.filters.plugin import Keep
+from webarc.filters.plugin import Keep, keep_all
 
 GROUP = "webarc.filters"
 SHIPPED = {
@@ -38,7 +38,8 @@ class Source:
         try:
             found = _attribute(self.target)
             if isinstance(found, type):
-                found = found(read_settings(self.name, settings_dir)).keep
+                made = found(read_settings(self.name, settings_dir))
+                found = keep_all if getattr(made, "keeps_all", False) else made.keep
         except WebarcError:
             raise
         except Exception as error:

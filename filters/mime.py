@@ -21,10 +21,11 @@ class MimeFilter:
         includes = given.texts("includes")
         self._included = None if not includes or any(name in _ANY for name in includes) else _matcher(includes)
         self._excluded = _matcher(given.texts("excludes"))
+        self.keeps_all = self._included is None and self._excluded is None
 
     def keep(self, path: Path) -> bool:
         """Whether the type of this file is wanted."""
-        if self._included is None and self._excluded is None:
+        if self.keeps_all:
             return True
         name = mime_type_at(path)
         if self._excluded and self._excluded.fullmatch(name):

@@ -21,6 +21,11 @@ class Filter(Protocol):
         ...
 
 
+def keep_all(path: Path) -> bool:
+    """Keeps everything; stands in for a filter whose `keeps_all` is true, so that it need not be asked."""
+    return True
+
+
 class FilterSettings:
     """A filter's own settings, read with types; what is wrong is named together with the filter."""
 

@@ -40,8 +40,8 @@ class Batch:
 
     def version(self, arc: str, commit_tag: str, columns: Mapping[str, Any]) -> None:
         """A crawl brought a new version of an ARC."""
-        self._add("version_replace", {"arc": arc, "commit_tag": commit_tag})
-        self._add("version_add", {"arc": arc, "commit_tag": commit_tag, **columns})
+        row = self._add("version_add", {"arc": arc, "commit_tag": commit_tag, **columns})
+        self._commit.setdefault("version_replace", []).append(row)
         self.versions += 1
 
     def lost(self, arc: str) -> None:
@@ -91,10 +91,12 @@ class Batch:
         self._fold()
         return self._steps
 
-    def _add(self, name: str, row: Row) -> None:
+    def _add(self, name: str, row: Row) -> Row:
         row["domain"] = self.domain
-        self._commit.setdefault(name, []).append(_storable(row))
+        row = _storable(row)
+        self._commit.setdefault(name, []).append(row)
         self.size += 1
+        return row
 
     def _fold(self) -> None:
         self._steps += [(name, self._commit[name]) for name in _ORDER if name in self._commit]

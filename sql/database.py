@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
@@ -91,11 +91,15 @@ def prepared(name: str) -> TextClause:
     return clause.bindparams(bindparam("arcs", expanding=True)) if " :arcs" in clause.text else clause
 
 
-def run(
-    connection: Connection, name: str, rows: Sequence[Mapping[str, Any]] = (), /, **values: Any
-) -> CursorResult[Any]:
-    """Run a statement: once with values, or for every one of the rows."""
-    return connection.execute(prepared(name), rows or values)
+def run(connection: Connection, name: str, /, **values: Any) -> CursorResult[Any]:
+    """Run a statement once."""
+    return connection.execute(prepared(name), values)
+
+
+def run_many(connection: Connection, name: str, rows: list[dict[str, Any]]) -> None:
+    """Run a statement for every one of the rows."""
+    # The driver gets the rows as they are: SQLAlchemy's care for each of them takes longer than the database.
+    connection.exec_driver_sql(str(prepared(name).compile(dialect=connection.dialect)), rows)
 
 
 def run_all(connection: Connection, name: str, /, **values: Any) -> None:

@@ -18,7 +18,8 @@ _BUSY_SECONDS = 60
 
 def sqlite_engine(path: Path, family: str) -> Engine:
     """An engine on a SQLite file of ours; transactions begin as the execution option WRITING says."""
-    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": _BUSY_SECONDS})
+    url = URL.create("sqlite", database=str(path))
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS}, paramstyle="named")
 
     @event.listens_for(engine, "connect")
     def opened(connection: Any, _record: ConnectionPoolEntry) -> None:

@@ -15,11 +15,12 @@ from sqlalchemy.exc import ArgumentError
 
 from webarc.errors import UsageProblem
 from webarc.sql.batch import Batch
-from webarc.sql.database import Database, run, run_all
+from webarc.sql.database import Database, run, run_all, run_many
 from webarc.sql.postgresql import PostgresDatabase
 from webarc.sql.rows import CrawlRow, CurrentRow, DefinitionRow, SightingRow, VersionRow
 from webarc.sql.sqlite import SqliteFile
 
+_SQLITE = "sqlite:///"
 _PAGE = 1000
 _ARCS_AT_A_TIME = 500
 
@@ -68,7 +69,7 @@ class Index:
             if run(connection, "domain_commit", domain=batch.domain).scalar() != batch.after:
                 return False
             for name, rows in steps:
-                run(connection, name, rows)
+                run_many(connection, name, rows)
             if batch.upto is not None:
                 run(connection, "domain_advance", domain=batch.domain, indexed_commit=batch.upto)
         return True
@@ -106,7 +107,7 @@ class Index:
         while part := list(islice(remaining, _PAGE)):
             values = [{"domain": domain, "arc": arc, "etag": etag, "last_modified": date} for arc, etag, date in part]
             with self._database.writing() as connection:
-                run(connection, "validator_set", values)
+                run_many(connection, "validator_set", values)
 
     def version_count(self, domain: str) -> int:
         """How many versions a domain has in all."""
@@ -158,6 +159,9 @@ class Index:
 
 
 def _database(url: str) -> Database:
+    if url.startswith(_SQLITE) and url != _SQLITE:
+        # Taken as it stands: a folder may have a question mark or a percent sign in its name.
+        return SqliteFile(Path(url.removeprefix(_SQLITE)), "index")
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -167,8 +171,6 @@ def _database(url: str) -> Database:
     kind = parsed.get_backend_name()
     if kind == "postgresql":
         return PostgresDatabase(parsed)
-    if kind == "sqlite" and parsed.database:
-        return SqliteFile(Path(parsed.database), "index")
     raise UsageProblem(f"a {kind} database cannot hold the index; use sqlite:///FILE or postgresql+psycopg://...")
 
 

@@ -16,14 +16,14 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError
 
 from webarc.errors import DatabaseProblem
-from webarc.sql.database import Database, apply_schema, found_version
+from webarc.sql.database import Database, apply_schema, found_version, run
 from webarc.sql.engine import WRITING, sqlite_engine
 from webarc.sql.locks import FileLocks
 from webarc.sql.schema import schema_version
 from webarc.sql.statements import statement
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
-_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+_TABLES = {"index": {"schema_version", "domain", "version"}, "state": {"schema_version", "schedule"}}
 
 
 class SqliteFile(Database):
@@ -42,6 +42,7 @@ class SqliteFile(Database):
         with self._locks.rebuilding():
             try:
                 fresh._remove()
+                self._refuse_others()
                 yield fresh
                 fresh._fold_in()
                 self._replace_by(fresh.path)
@@ -74,15 +75,23 @@ class SqliteFile(Database):
         return self._engine
 
     def _found(self, engine: Engine) -> int | None:
-        """The schema version of a file; None if it is damaged or holds something else."""
+        """The schema version of a file, 0 if it is empty, None if it is damaged; raises if it is not ours."""
         try:
             with engine.connect() as connection:
-                return found_version(connection)
+                tables = {row.name for row in run(connection, "sqlite_tables")}
+                ours = _TABLES[self.family] <= tables
+                version = found_version(connection) if ours else 0
         except DatabaseError as problem:
             # The low byte is the kind of error, the rest only its details.
-            if getattr(problem.orig, "sqlite_errorcode", -1) & 0xFF in _DAMAGE:
+            kind = getattr(problem.orig, "sqlite_errorcode", -1) & 0xFF
+            if kind == sqlite3.SQLITE_CORRUPT or (kind == sqlite3.SQLITE_NOTADB and _is_zeroed(self.path)):
                 return None
-            raise
+            if kind != sqlite3.SQLITE_NOTADB:
+                raise
+            ours, tables = False, {"unknown"}
+        if tables and not ours:
+            raise DatabaseProblem(f"{self.name} holds something else; move it away or name another file.")
+        return version
 
     def _prepare(self) -> None:
         with self._locks.exclusive():
@@ -97,8 +106,7 @@ class SqliteFile(Database):
         known = schema_version(self.family)
         engine = sqlite_engine(self.path, self.family)
         try:
-            empty = not self.path.exists() or self.path.stat().st_size == 0
-            version = 0 if empty else self._found(engine)
+            version = self._found(engine)
             if version is None or version > known:
                 raise DatabaseProblem(self._refusal(version))
             with engine.connect() as connection:
@@ -113,6 +121,16 @@ class SqliteFile(Database):
             return f"{self.name} is damaged; restore it from a backup, or move it away to begin a new one."
         return f"{self.name} was written by a newer webarc (schema version {version}); update webarc."
 
+    def _refuse_others(self) -> None:
+        """Raises if replacing the file would destroy something that is not ours."""
+        if self.path.exists():
+            engine = sqlite_engine(self.path, self.family)
+            try:
+                with self._translated(), self._locks.shared():
+                    self._found(engine)
+            finally:
+                engine.dispose()
+
     def _fold_in(self) -> None:
         """Leave nothing in the write-ahead log, so that the file alone holds all rows, and make it durable."""
         with self._usable() as engine, engine.connect() as connection:
@@ -122,9 +140,8 @@ class SqliteFile(Database):
 
     def _replace_by(self, file: Path) -> None:
         with self._locks.exclusive():
-            # A write-ahead log left behind would be read into the new file.
-            for companion in _COMPANIONS:
-                Path(f"{self.path}{companion}").unlink(missing_ok=True)
+            # A write-ahead log left behind would be read into the new file, and the old file is nothing without it.
+            self._unlink()
             file.replace(self.path)
             _sync(self.path.parent)
 
@@ -150,6 +167,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _is_zeroed(path: Path) -> bool:
+    with path.open("rb") as source:
+        return not any(source.read(100))
 
 
 def _sync(path: Path) -> None:

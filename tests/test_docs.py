@@ -14,6 +14,7 @@ from webarc import __version__
 from webarc.archive.document import validate
 from webarc.archive.layout import path_of
 from webarc.archive.reports import read_urls
+from webarc.archive.tags import tag_name
 from webarc.archive.urls import canonical
 from webarc.cli.main import COMMANDS, cli
 from webarc.errors import WebarcError
@@ -131,7 +132,7 @@ def test_examples_use_commands_and_options_that_exist(page: str, line: str) -> N
             name = f"{name} {word}"
             command = ALL[name]
             known |= options(command)
-            if command.ignore_unknown_options:  # it hands them on to a crawl
+            if command.context_settings.get("ignore_unknown_options"):  # it hands them on to a crawl
                 known |= options(ALL["webarc crawl"])
         elif word.startswith("-") and word != "-":
             assert word.partition("=")[0] in known, f"{page}: {line!r} uses {word}, which {name} does not know"
@@ -143,6 +144,13 @@ def test_names_on_disk_are_as_documented() -> None:
     examples = re.findall(r"^\| `(https?://[^`]+)` \| `([^`]+)` \|$", page, re.MULTILINE)
     assert len(examples) > 15
     assert [(url, path_of(canonical(url))) for url, _ in examples] == examples
+
+
+def test_tags_are_as_documented() -> None:
+    page = (ROOT / "docs" / "on-disk.md").read_text()
+    found = re.search(r"the crawl `([^`]+)` is the tag `([^`]+)`", page)
+    assert found is not None
+    assert tag_name(found.group(1)) == found.group(2)
 
 
 def test_documents_on_disk_are_as_documented() -> None:

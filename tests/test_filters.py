@@ -261,7 +261,9 @@ def test_a_filter_that_cannot_be_loaded(tmp_path: Path, target: str, said: str) 
 
 
 def test_a_class_gets_its_own_settings(tmp_path: Path) -> None:
-    code = "class keep:\n def __init__(self, s): self.no = s['no']\n def keep(self, path): return path.name != self.no\n"
+    code = (
+        "class keep:\n def __init__(self, s): self.no = s['no']\n def keep(self, path): return path.name != self.no\n"
+    )
     (tmp_path / "own.toml").write_text('no = "b"\n')
     chain = Chain.build(["own"], tmp_path, module(tmp_path, code))
     assert [chain.verdict(tmp_path / "a"), chain.verdict(tmp_path / "b")] == [None, "own"]
@@ -320,4 +322,4 @@ def test_the_default_chain_costs_microseconds(tmp_path: Path) -> None:
     start = time.perf_counter()
     for _ in range(1000):
         chain.verdict(tmp_path)
-    assert (time.perf_counter() - start) / 1000 < 0.0001
+    assert (time.perf_counter() - start) / 1000 < 0.00002

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from base64 import b64decode
@@ -13,7 +14,7 @@ import pytest
 
 from tests.servers import Page, Site
 from webarc.crawler.addresses import AddressPolicy
-from webarc.crawler.fetcher import Answer, Fetcher, FetchOptions, Request
+from webarc.crawler.fetcher import Answer, Fetcher, FetchLimits, FetchOptions, Request
 from webarc.crawler.limits import origin_of
 from webarc.errors import UsageProblem
 
@@ -68,6 +69,21 @@ def test_secrets_go_to_their_origin_only() -> None:
         assert not {"authorization", "cookie"} & other.requests[0].headers.keys()
 
 
+def test_the_cookies_of_the_user_and_of_the_server_share_a_header() -> None:
+    with Site({"/set": Page("x", headers={"Set-Cookie": "theirs=1"})}, otherwise="x") as own, Site({}) as other:
+        options = FetchOptions(headers=(("Cookie", "mine=1"),), origins=frozenset([origin_of(own.url())]))
+        with Fetcher(FetchLimits(parallel=1), options, LOOPBACK) as fetcher:
+            for url in (own.url("/set"), other.url(), own.url()):
+                fetcher.submit(Request(url))
+            while fetcher.active:
+                fetcher.collect(5)
+        assert own.requests[0].headers["cookie"] == "mine=1"
+        assert own.requests[1].raw.count(b"Cookie:") == 1
+        assert own.requests[1].headers["cookie"] == "theirs=1; mine=1"
+        # Cookies know no ports: what 127.0.0.1 set is its own, whatever the port; what the user gave is not.
+        assert other.requests[0].headers["cookie"] == "theirs=1"
+
+
 def test_a_password_in_the_url_is_not_sent_and_not_shown() -> None:
     with Site({"/": "x"}) as site:
         answer = ask(site.url("/").replace("//", "//anna:secret@"))
@@ -113,6 +129,18 @@ def test_a_proxy_that_refuses_is_not_the_servers_answer() -> None:
         answer = ask("https://example.org/", options=FetchOptions(proxy=proxy.url("")))
         assert (answer.error, answer.status, answer.headers) == ("connection", 0, [])
         assert proxy.requests[0].method == "CONNECT"
+
+
+def test_socks_is_spoken_when_asked_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with Fetcher(FetchLimits(timeout=5), FetchOptions(proxy=f"socks5h://127.0.0.1:{port}")) as fetcher:
+            fetcher.submit(Request("http://example.org/"))
+            fetcher.collect(0.2)
+            connection = listener.accept()[0]
+            with connection:
+                assert connection.recv(100)[:1] == b"\x05"
+            assert fetcher.collect(5)[0].error == "connection"
 
 
 @pytest.mark.parametrize("proxy", ["ftp://h:1", "localhost:3128", "file:///etc/passwd", "http://h:1\nx"])

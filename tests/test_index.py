@@ -17,6 +17,7 @@ from tests.index_rows import DOMAIN, batch, columns, store, tag
 from webarc.errors import DatabaseProblem, Locked, UsageProblem
 from webarc.sql.database import run
 from webarc.sql.index import Index
+from webarc.sql.state import State
 
 FORK = get_context("fork")
 
@@ -225,6 +226,20 @@ def test_a_rebuilt_index_is_what_open_readers_see(index: Index, file: Path) -> N
     reader.close()
 
 
+def test_who_still_has_the_old_file_open_does_not_harm_the_new_one(index: Index, file: Path) -> None:
+    reader, writer = Index.at(file), Index.at(file)
+    store(index, ["old"], 1)
+    assert reader.current_count(DOMAIN) == 1
+    with index.rebuilt():
+        pass
+    store(writer, ["new"], 1)
+    assert Path(f"{file}-wal").stat().st_size > 0
+    reader.close()
+    assert Path(f"{file}-wal").stat().st_size > 0
+    assert [row.arc for row in Index.at(file).current_arcs(DOMAIN)] == ["new"]
+    writer.close()
+
+
 def test_a_rebuild_that_fails_changes_nothing(index: Index, file: Path) -> None:
     store(index, ["old"], 1)
     with pytest.raises(ZeroDivisionError), index.rebuilt() as fresh:
@@ -298,25 +313,17 @@ def truncate(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)
 
 
-def drop_tables(file: Path) -> None:
-    database = sqlite3.connect(file)
-    database.execute("DROP TABLE schema_version")
-    database.close()
-
-
 @pytest.mark.parametrize(
     "harm",
     [
         zero,
         truncate,
         Path.unlink,
-        drop_tables,
         lambda file: file.write_bytes(b""),
-        lambda file: file.write_bytes(b"something else"),
         lambda file: other_version(file, 0),
         lambda file: other_version(file, 999),
     ],
-    ids=["zeroed", "truncated", "deleted", "no tables", "emptied", "not a database", "older", "newer"],
+    ids=["zeroed", "truncated", "deleted", "emptied", "older", "newer"],
 )
 def test_an_unusable_index_is_begun_anew(file: Path, harm: Callable[[Path], None]) -> None:
     index = Index.at(file)
@@ -327,6 +334,22 @@ def test_an_unusable_index_is_begun_anew(file: Path, harm: Callable[[Path], None
     assert index.indexed_commit(DOMAIN) is None
     store(index, ["a"], 1)
     assert index.current_count(DOMAIN) == 1
+
+
+def test_a_file_that_is_not_ours_is_never_replaced(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign.db"
+    database = sqlite3.connect(foreign)
+    database.execute("CREATE TABLE precious (x)")
+    database.close()
+    (tmp_path / "notes.txt").write_text("precious")
+    State.at(tmp_path / "state.db").list()
+    for name in ("foreign.db", "notes.txt", "state.db"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(DatabaseProblem, match="holds something else"):
+            Index.at(tmp_path / name).domains()
+        with pytest.raises(DatabaseProblem, match="holds something else"), Index.at(tmp_path / name).rebuilt():
+            pass
+        assert (tmp_path / name).read_bytes() == before
 
 
 def test_an_index_deleted_under_an_open_connection_is_begun_anew(index: Index, file: Path) -> None:
@@ -357,7 +380,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         Index.at(tmp_path / "file" / "index.db").domains()
 
 
-@pytest.mark.parametrize("url", ["", "nonsense", "mysql://h/x", "sqlite://"])
+@pytest.mark.parametrize("url", ["", "nonsense", "mysql://h/x", "sqlite://", "sqlite:///"])
 def test_other_databases_are_refused(url: str) -> None:
     with pytest.raises(UsageProblem):
         Index(url)
@@ -368,7 +391,10 @@ def test_a_missing_driver_is_named() -> None:
         Index("postgresql+pg8000://h/x").domains()
 
 
-def test_a_database_url_names_the_file(file: Path) -> None:
+@pytest.mark.parametrize("folder", ["plain", "a b", "what?x=1", "50%20", "#1", "é", "a:b@c"])
+def test_a_database_url_names_the_file(tmp_path: Path, folder: str) -> None:
+    file = tmp_path / folder / "index.db"
+    file.parent.mkdir()
     store(Index(f"sqlite:///{file}"), ["a"], 1)
     assert Index.at(file).current_count(DOMAIN) == 1
 

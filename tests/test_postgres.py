@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
+from tests.histories import History, eventful, rows_of
 from tests.index_rows import DOMAIN, batch, columns, store, tag
 from tests.postgres import server
+from webarc.archive.indexing import catch_up
+from webarc.archive.recovery import recover
+from webarc.archive.store import Archive
 from webarc.errors import DatabaseProblem, Locked
 from webarc.sql.database import run, run_all
 from webarc.sql.index import Index
@@ -125,6 +130,18 @@ def test_many_processes_write_at_once(index: Index, url: str) -> None:
     assert [index.version_count(f"h{number}.org") for number in range(6)] == [100] * 6
     numbers = [row.number for row in index.history(DOMAIN, "a")]
     assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= 5
+
+
+def test_rows_are_those_of_sqlite_and_of_a_recovery(index: Index, tmp_path: Path) -> None:
+    archive = Archive.create(tmp_path / "archive")
+    site = History(archive)
+    local = Index.at(archive.index_file)
+    for _ in eventful(site):
+        catch_up(site.repo, local)
+        catch_up(site.repo, index)
+    assert rows_of(index, DOMAIN) == rows_of(local, DOMAIN)
+    assert recover(archive, index).versions == local.version_count(DOMAIN)
+    assert rows_of(index, DOMAIN) == rows_of(local, DOMAIN)
 
 
 def test_a_server_that_is_not_there_is_named_without_the_password() -> None:

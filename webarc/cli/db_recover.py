@@ -62,9 +62,13 @@ def _show(context: Context, summary: RecoverySummary) -> None:
         context.warn(problem)
     unread = f", {summary.problem_count} could not be read" if summary.problem_count else ""
     context.echo(
-        f"The index is rebuilt: {summary.versions} versions of {summary.domains} domains "
+        f"The index is rebuilt: {_counted(summary.versions, 'version')} of {_counted(summary.domains, 'domain')} "
         f"in {summary.seconds:.1f} s{unread}."
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 @contextmanager

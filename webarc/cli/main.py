@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db-recover": ("webarc.cli.db_recover:db_recover", "Rebuild the index from every version in the archive."),
     "completion": ("webarc.cli.completion:completion", "Print the script that completes commands in a shell."),
 }
+_VERBOSE = re.compile(r"-v+")
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _EPILOG = """\b
 Example:
@@ -145,7 +147,7 @@ def _ours() -> Iterator[None]:
         yield
     except click.exceptions.NoArgsIsHelpError:
         raise
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         raise Stopped("stopped.") from None
     except click.FileError as error:
         raise StorageProblem(error.format_message()) from None
@@ -174,5 +176,4 @@ def _storage_problem(error: OSError) -> StorageProblem:
 
 def _verbosity(arguments: list[str]) -> int:
     """How often -v was given; asked before or without parsing the command line."""
-    given = [argument for argument in arguments if argument == "--verbose" or set(argument[1:]) == {"v"}]
-    return sum(1 if argument == "--verbose" else len(argument) - 1 for argument in given)
+    return arguments.count("--verbose") + sum(len(short) - 1 for short in filter(_VERBOSE.fullmatch, arguments))

@@ -17,7 +17,7 @@ _WIDTH = 100
 def heading(text: str) -> None:
     """A numbered step of the tour."""
     line = f"== {text} "
-    print(f"\n{_bold(line.ljust(_WIDTH, '='))}")
+    print(_bold(line.ljust(_WIDTH, "=")))
 
 
 def say(text: str) -> None:

@@ -56,7 +56,7 @@ class Tour:
         heading("2. What is on the disk")
         say("""Every domain is a folder and a git repository (the colon of the port is written %_3A). Every URL is an
             ARC: a folder that holds the bytes as data.<ext> and what is known about them as data.xml.""")
-        run(f"cd {self._in_domain()} && find . -path ./.git -prune -o -type f -print | sort")
+        run(f"cd {self._in_domain()} && find . -path ./.git -prune -o -path ./images -prune -o -type f -print | sort")
         run(f"cat {self._in_domain('ferry.html/data.xml')}")
 
     def _second_crawl(self) -> None:
@@ -84,9 +84,7 @@ class Tour:
             more than one version, and those that are gone:""")
         self._rows()
         say("The index is only a copy of what the XML files in git say. Throw it away and rebuild it:")
-        run(
-            f"rm {quote(str(self.archive))}/.webarc/index.db* && webarc --archive {quote(str(self.archive))} db-recover"
-        )
+        run(f"rm {quote(str(self.archive))}/.webarc/index.db && webarc --archive {quote(str(self.archive))} db-recover")
         self._rows()
 
     def _rows(self) -> None:

@@ -1,0 +1,38 @@
+"""How refusals of the operating system, git and rsync become webarc's own errors."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from webarc.errors import GitProblem, NoSpace, StorageProblem
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL_SIGNS = ("No space left on device", "Disk quota exceeded")
+_BLAME = ("fatal:", "error:", "rsync:")
+
+
+def failure(what: str, complaint: str, kind: type[StorageProblem] = GitProblem) -> StorageProblem:
+    """The error for a program that gave up, from what it wrote on stderr."""
+    if any(sign in complaint for sign in _FULL_SIGNS):
+        return _full(what)
+    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
+    blamed = [line for line in lines if line.startswith(_BLAME)]
+    reason = (blamed or lines[-1:] or ["it gave no reason"])[0]
+    return kind(f"{what} failed ({reason}); mend the cause and run the command again.")
+
+
+@contextmanager
+def storage(what: str) -> Iterator[None]:
+    """Everything the operating system refuses inside is a StorageProblem, a full disk NoSpace."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise _full(what) from error
+        raise StorageProblem(f"{what} failed ({error}); mend the cause and run the command again.") from error
+
+
+def _full(what: str) -> NoSpace:
+    return NoSpace(f"{what} found the disk full; free some space and run the command again.")

@@ -1,0 +1,83 @@
+"""What killed git processes leave behind, and whether it is really theirs: a lock of the living is never touched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_LOCKS = ("*.lock", "refs/**/*.lock", "objects/pack/*.lock", "objects/info/**/*.lock")
+_UNFINISHED = ("objects/pack/tmp_*", "objects/??/tmp_obj_*", "fast_import_crash_*")
+_KEPT_PACKS = "objects/pack/*.keep"
+
+
+@dataclass(slots=True)
+class _Living:
+    """What living processes have open."""
+
+    files: set[tuple[int, int]] = field(default_factory=set)
+    unseen_users: set[int] = field(default_factory=set)
+    git_at_work: bool = False
+
+    def may_use(self, path: Path) -> bool:
+        """Whether a living process has the file open, or could have without our seeing it."""
+        status = path.lstat()
+        return (status.st_dev, status.st_ino) in self.files or status.st_uid in self.unseen_users
+
+
+def clear(git_dir: Path) -> list[Path]:
+    """Remove git's lock files and unfinished packs that no living process has open; the caller holds the tree lock."""
+    found = [path for pattern in (*_LOCKS, *_UNFINISHED) for path in git_dir.glob(pattern)]
+    found += [path for path in git_dir.glob(_KEPT_PACKS) if path.read_bytes() == b"fast-import"]
+    return _remove_abandoned(found, git_dir) if found else []
+
+
+def clear_lock(path: Path, git_dir: Path) -> bool:
+    """Remove one lock file if no living process has it open."""
+    return bool(_remove_abandoned([path], git_dir)) if path.exists() else True
+
+
+def _remove_abandoned(found: list[Path], git_dir: Path) -> list[Path]:
+    living = _look_around(git_dir.parent.resolve())
+    # A `git commit` that waits for its editor has the index locked but not open.
+    if living.git_at_work:
+        return []
+    removed = []
+    for path in found:
+        with suppress(FileNotFoundError):
+            if not living.may_use(path):
+                path.unlink()
+                removed.append(path)
+    return removed
+
+
+def _look_around(folder: Path) -> _Living:
+    living = _Living()
+    for process in _processes():
+        # A process may end while it is looked at.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            try:
+                _look_at(process, folder, living)
+            except PermissionError:
+                living.unseen_users.add(process.stat().st_uid)
+    return living
+
+
+def _processes() -> Iterator[Path]:
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if entry.name.isdigit():
+                yield Path(entry.path)
+
+
+def _look_at(process: Path, folder: Path, living: _Living) -> None:
+    with os.scandir(process / "fd") as descriptors:
+        for descriptor in descriptors:
+            with suppress(FileNotFoundError):
+                status = os.stat(descriptor.path)  # noqa: PTH116 - hundreds of them, and a Path is no help here
+                living.files.add((status.st_dev, status.st_ino))
+    if (process / "comm").read_text().startswith("git"):
+        place = (process / "cwd").readlink()
+        living.git_at_work |= place == folder or folder in place.parents

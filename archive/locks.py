@@ -1,0 +1,122 @@
+"""Locks on files: held by living processes only, and by the programs they started under them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from webarc.archive import times
+from webarc.archive.failures import storage
+from webarc.errors import Locked
+
+_FIRST_NAP = 0.01
+_LONGEST_NAP = 0.5
+_PLAIN_WORD = re.compile(r"[a-z][a-z-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A lock of this process, or of the one it was forked from."""
+
+    owner: int
+    tree: bool
+
+
+_held: dict[int, _Held] = {}
+
+
+@contextmanager
+def lock(path: Path, what: str, *, shared: bool = False, wait: float | None = None) -> Iterator[None]:
+    """Hold the lock file; `wait` seconds at most (None: for ever), then Locked names the holder."""
+    with _locked(path, what, shared=shared, wait=wait, tree=False):
+        yield
+
+
+@contextmanager
+def tree_lock(path: Path, what: str, *, shared: bool = False, wait: float | None = None) -> Iterator[None]:
+    """A lock on a work tree: a process has at most one, so that no two processes wait for each other."""
+    if any(held.tree and held.owner == os.getpid() for held in _held.values()):
+        raise AssertionError("this process already holds a tree lock; it must let go of that one first")
+    with _locked(path, what, shared=shared, wait=wait, tree=True):
+        yield
+
+
+def inherited() -> tuple[int, ...]:
+    """The descriptors that a started program must keep open, so that a lock outlives a killed parent.
+
+    Otherwise a git or rsync left alone would go on writing beside the next holder.
+    """
+    return tuple(_held)
+
+
+def free(descriptor: int) -> bool:
+    """Take the lock on an open file or folder if nobody has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def _locked(path: Path, what: str, *, shared: bool, wait: float | None, tree: bool) -> Iterator[None]:
+    with storage(f"opening the lock file {path}"):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        _acquire(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, what, wait)
+        _sign(descriptor)
+        _held[descriptor] = _Held(os.getpid(), tree)
+        yield
+    finally:
+        _held.pop(descriptor, None)
+        # Closing, not unlocking: forked children and started programs share the lock and may still need it.
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, mode: int, what: str, wait: float | None) -> None:
+    if wait is None:
+        fcntl.flock(descriptor, mode)
+        return
+    deadline, nap = time.monotonic() + wait, _FIRST_NAP
+    while True:
+        try:
+            fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise Locked(f"{what} is locked by {_holder(descriptor)}; wait until it ends, or stop it.") from None
+        time.sleep(min(nap, left))
+        nap = min(nap * 2, _LONGEST_NAP)
+
+
+def _sign(descriptor: int) -> None:
+    """Write who holds the lock; a full disk must not keep anyone from locking."""
+    note = f"{os.getpid()}\n{_command()}\n{times.text(times.now())}\n".encode()
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, note, 0)
+    except OSError:
+        return
+
+
+def _command() -> str:
+    """The program and its subcommand; never the other arguments, which may hold a password."""
+    words = [Path(sys.argv[0]).name or "python", *sys.argv[1:2]]
+    return " ".join(word for number, word in enumerate(words) if not number or _PLAIN_WORD.fullmatch(word))
+
+
+def _holder(descriptor: int) -> str:
+    pid, command, since, *_ = [*os.pread(descriptor, 4096, 0).decode(errors="replace").splitlines(), "", "", ""]
+    if not pid.isdigit():
+        return "another process"
+    if not Path(f"/proc/{pid}").exists():
+        return f"a program that process {pid} ({command}) started and left behind"
+    return f"process {pid} ({command}, since {since})"

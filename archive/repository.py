@@ -1,0 +1,160 @@
+"""The git repository of one domain."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from webarc.archive import history
+from webarc.archive.durable import sync_folders
+from webarc.archive.failures import storage
+from webarc.archive.gitenv import git, overrides
+from webarc.archive.history import Change, Commit
+from webarc.archive.importer import MAIN, Importer
+from webarc.archive.layout import domain_folder
+from webarc.archive.objects import ObjectReader
+from webarc.archive.tags import tag_name
+from webarc.errors import GitProblem
+
+if TYPE_CHECKING:
+    from webarc.archive.store import Archive
+
+# Of all places for attributes this one has the last word: no line end, keyword or filter ever touches a byte.
+_ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding -export-subst -export-ignore\n"
+_EXCLUDES = ".webarc/rescued/\n"
+_CONFIGURATION = {
+    ("core", "autocrlf"): "false",
+    ("core", "quotePath"): "false",
+    # A running crawl may count on objects that nothing names yet, so only `webarc compact` tidies up.
+    ("gc", "auto"): "0",
+    ("gc", "pruneExpire"): "never",
+}
+
+
+class Repository:
+    """The history of one domain, and the folder that shows its newest state."""
+
+    def __init__(self, archive: Archive, domain: str) -> None:
+        self.archive = archive
+        self.domain = domain
+        self.folder = archive.root / domain_folder(domain)
+        self.git_dir = self.folder / ".git"
+
+    def exists(self) -> bool:
+        """Whether it was ever created."""
+        return (self.git_dir / "HEAD").is_file()
+
+    def create(self) -> None:
+        """Make the repository, whole or not at all; an existing one is left as it is."""
+        if self.exists():
+            return
+        with storage(f"creating the repository of {self.domain}"), self.archive.new_staging("create") as staging:
+            self._initialise(staging.path / "repository")
+            self.folder.mkdir(mode=0o755, exist_ok=True)
+            self._move_in(staging.path / "repository" / ".git")
+            sync_folders(self.folder, self.archive.root)
+
+    def tip(self) -> str | None:
+        """The newest commit on main."""
+        return self.ref(MAIN)
+
+    def ref(self, name: str) -> str | None:
+        """The object that a full ref name stands for; asks git only where its files do not say it plainly."""
+        try:
+            value = (self.git_dir / name).read_text("ascii").strip()
+        except (FileNotFoundError, NotADirectoryError):
+            if not (self.git_dir / "packed-refs").exists():
+                return None
+            value = ""
+        if value and not value.startswith("ref:"):
+            return value
+        try:
+            return git(["rev-parse", "--verify", "--quiet", "--end-of-options", name], self.git_dir).decode().strip()
+        except GitProblem:
+            return None
+
+    def set_ref(self, name: str, value: str) -> None:
+        """Make a full ref name stand for an object, durably."""
+        git(["update-ref", "--no-deref", name, value], self.git_dir)
+        sync_folders((self.git_dir / name).parent)
+
+    def shows_main(self) -> bool:
+        """Whether the work tree is meant to show main, not something that the user has checked out."""
+        return (self.git_dir / "HEAD").read_text("utf-8").strip() == f"ref: {MAIN}"
+
+    def commits(self, after: str | None = None) -> list[Commit]:
+        """The commits on main, oldest first, those behind `after` only."""
+        return list(history.commits(self.git_dir, self._range(after))) if self.tip() else []
+
+    def newest(self, kinds: tuple[str, ...]) -> Commit | None:
+        """The newest commit of one of these kinds."""
+        if not self.tip():
+            return None
+        found = history.commits(self.git_dir, MAIN, newest_first=True)
+        return next((commit for commit in found if commit.kind in kinds), None)
+
+    def changes(self, commit: str) -> Iterator[Change]:
+        """What a commit changed against its first parent, or against nothing."""
+        return history.changes(self.git_dir, commit)
+
+    def changes_since(self, after: str | None) -> Iterator[tuple[Commit, list[Change]]]:
+        """Every commit on main behind `after`, oldest first, with its changes."""
+        return history.changes_of_each(self.git_dir, self._range(after)) if self.tip() else iter(())
+
+    def files(self, commit: str) -> Iterator[tuple[str, str]]:
+        """Path and blob of every file of a commit."""
+        return history.files(self.git_dir, commit)
+
+    def reader(self) -> ObjectReader:
+        """Reads objects; close it, or use it in a `with`."""
+        return ObjectReader(self.git_dir)
+
+    def importer(self) -> Importer:
+        """Starts a commit; use it in a `with`."""
+        return Importer(self.git_dir)
+
+    def add_tag(self, commit: Commit) -> None:
+        """Give a crawl's commit the annotated tag that it should have got with it."""
+        from git import Repo  # heavy, and hardly ever needed
+
+        moment = f"{int(commit.time.timestamp())} {commit.time:%z}"
+        with Repo(self.folder) as repo:
+            repo.git.update_environment(**overrides(self.git_dir, self.folder), GIT_COMMITTER_DATE=moment)
+            repo.create_tag(tag_name(commit.tag), ref=commit.id, message=commit.tag)
+
+    def _range(self, after: str | None) -> str:
+        return f"{after}..{MAIN}" if after else MAIN
+
+    def _initialise(self, folder: Path) -> None:
+        from git import Repo  # heavy, and needed for a new domain only
+
+        settings = overrides(folder / ".git", folder)
+        made = Repo.init(folder, env=settings, initial_branch="main", object_format="sha1")
+        with made as repo, repo.config_writer() as writer:
+            for (section, option), value in _CONFIGURATION.items():
+                writer.set_value(section, option, value)
+            # A very long host has a shortened folder, which does not tell it.
+            writer.set_value("webarc", "domain", self.domain)
+        information = folder / ".git" / "info"
+        information.mkdir(exist_ok=True)
+        (information / "attributes").write_text(_ATTRIBUTES)
+        (information / "exclude").write_text(_EXCLUDES)
+
+    def _move_in(self, prepared: Path) -> None:
+        try:
+            prepared.rename(self.git_dir)
+        except OSError as error:
+            # Somebody else was faster; theirs is as good as ours.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+
+
+def written_domain(git_dir: Path) -> str:
+    """The domain that a repository was made for, from its configuration."""
+    from git import GitConfigParser
+
+    with GitConfigParser(os.fspath(git_dir / "config"), read_only=True) as reader:
+        return str(reader.get_value("webarc", "domain"))

@@ -1,0 +1,73 @@
+"""Temp dirs of the archive: each lives as long as the process that made it, or that process's forked children."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+from types import TracebackType
+
+from webarc.archive.layout import domain_folder
+from webarc.archive.locks import free, lock
+
+_LONGEST_LABEL = 60
+
+
+class Staging:
+    """A temp dir that only its user may enter; below it lie domain folders, as in the archive."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor: int | None = descriptor
+
+    def __enter__(self) -> Staging:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Take it away with everything in it."""
+        if self._descriptor is not None:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def new_staging(folder: Path, guard: Path, label: str) -> Staging:
+    """Make a temp dir and hold it; the guard keeps others from taking it for a stale one before it is held."""
+    with lock(guard, "the staging folder"):
+        path = Path(mkdtemp(prefix=f"{domain_folder(label)[:_LONGEST_LABEL]}-", dir=folder))
+        descriptor = _opened(path)
+        free(descriptor)
+    return Staging(path, descriptor)
+
+
+def clear_stale(folder: Path, guard: Path) -> list[Path]:
+    """Remove the temp dirs that no living process holds; returns their paths."""
+    with lock(guard, "the staging folder"):
+        stale = [found for found in sorted(folder.iterdir()) if _abandoned(found)]
+    for path in stale:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return stale
+
+
+def _abandoned(path: Path) -> bool:
+    try:
+        descriptor = _opened(path)
+    except NotADirectoryError:
+        return True
+    except FileNotFoundError:
+        return False
+    try:
+        return free(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -1,0 +1,123 @@
+"""The archive folder: one git repository per domain, and webarc's own files beside them."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+
+from webarc.archive import locks, reservation, staging, times
+from webarc.archive.failures import storage
+from webarc.archive.gitenv import OLDEST, git
+from webarc.archive.layout import INTERNAL, domain_folder, domain_of
+from webarc.archive.repository import Repository, written_domain
+from webarc.archive.staging import Staging
+from webarc.errors import NotAnArchive, StorageProblem, UsageProblem
+
+_SHORTENED = "%_~"
+_CRAWLS = ("crawl", "guest")
+
+
+class Archive:
+    """Everything webarc keeps, found by its folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self.internal = self.root / INTERNAL
+        self.index_file = self.internal / "index.db"
+        self.state_file = self.internal / "state.db"
+        self.staging = self.internal / "staging"
+        self.locks = self.internal / "locks"
+        self.journal = self.internal / "journal"
+        self.log = self.internal / "log"
+
+    @classmethod
+    def create(cls, root: Path) -> Archive:
+        """Make an archive, or complete one that is there, after making sure that it can work here."""
+        _check_tools()
+        archive = cls(root)
+        if archive.root.exists() and not archive.root.is_dir():
+            raise UsageProblem(f"{archive.root} is not a folder; name one for the archive.")
+        with storage(f"creating the archive {archive.root}"):
+            archive.root.mkdir(mode=0o755, parents=True, exist_ok=True)
+            for folder in (archive.internal, archive.staging, archive.locks, archive.journal, archive.log):
+                folder.mkdir(mode=0o755, exist_ok=True)
+            _check_case(archive.internal)
+        return archive
+
+    @classmethod
+    def open(cls, root: Path) -> Archive:
+        """An archive that exists."""
+        archive = cls(root)
+        if not archive.locks.is_dir():
+            raise NotAnArchive(f"{archive.root} holds no archive; make one with `webarc init` or name another folder.")
+        return archive
+
+    def domains(self) -> list[str]:
+        """Every domain that has a repository, sorted."""
+        with storage(f"reading the archive {self.root}"), os.scandir(self.root) as entries:
+            folders = [entry.name for entry in entries if Path(entry.path, ".git", "HEAD").is_file()]
+        return sorted(self._domain_in(folder) for folder in folders)
+
+    def repository(self, domain: str) -> Repository:
+        """The repository of a domain, which need not exist yet."""
+        return Repository(self, domain)
+
+    def lock_crawl(self, domain: str, wait: float | None = None) -> AbstractContextManager[None]:
+        """Held for a whole crawl: one crawl of a domain at a time."""
+        return locks.lock(self._lock_file(domain, "crawl"), f"the crawl of {domain}", wait=wait)
+
+    def lock_tree(
+        self, domain: str, *, shared: bool = False, wait: float | None = None
+    ) -> AbstractContextManager[None]:
+        """Exclusive to commit and to change the work tree, shared to read it; one per process."""
+        return locks.tree_lock(self._lock_file(domain, "tree"), f"the folder of {domain}", shared=shared, wait=wait)
+
+    def new_staging(self, label: str) -> Staging:
+        """A temp dir that lives as long as this process or its forked children."""
+        with storage("making a temp dir"):
+            return staging.new_staging(self.staging, self.locks / "staging", label)
+
+    def clear_stale_staging(self) -> list[Path]:
+        """Remove the temp dirs that no living process holds."""
+        with storage("clearing old temp dirs"):
+            return staging.clear_stale(self.staging, self.locks / "staging")
+
+    def reserve(self, domain: str, start: datetime) -> str:
+        """The crawl time of a crawl that starts now; nobody else ever gets it for this domain."""
+        last = self.repository(domain).newest(_CRAWLS)
+        return reservation.reserve(self._lock_file(domain, "reserved"), start, _crawl_time(last.tag) if last else None)
+
+    def _lock_file(self, domain: str, purpose: str) -> Path:
+        return self.locks / f"{domain_folder(domain)}.{purpose}"
+
+    def _domain_in(self, folder: str) -> str:
+        return written_domain(self.root / folder / ".git") if _SHORTENED in folder else domain_of(folder)
+
+
+def _crawl_time(tag: str) -> datetime | None:
+    try:
+        return times.parse(tag.partition("@")[0])
+    except ValueError:
+        return None
+
+
+def _check_tools() -> None:
+    version = re.search(rb"(\d+)\.(\d+)", git(["--version"]))
+    if version and tuple(map(int, version.groups())) < OLDEST:
+        raise UsageProblem(f"git {version.group().decode()} is too old; install git {OLDEST[0]}.{OLDEST[1]} or newer.")
+    if which("rsync") is None:
+        raise UsageProblem("rsync was not found; install it (on Debian: apt-get install rsync).")
+
+
+def _check_case(folder: Path) -> None:
+    with TemporaryDirectory(prefix="Case-", dir=folder) as name:
+        probe = Path(name)
+        if (probe.parent / probe.name.lower()).exists():
+            raise StorageProblem(
+                f"{folder.parent} does not tell upper from lower case; put the archive on another disk."
+            )
