@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from webarc.errors import GitProblem, NoSpace, StorageProblem
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_FULL_SIGNS = ("No space left on device", "Disk quota exceeded")
+_FULL_SIGNS = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
 _BLAME = ("fatal:", "error:", "rsync:")
 
 

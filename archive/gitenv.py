@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
-from tempfile import TemporaryFile
 from typing import IO
 
 from webarc.archive.failures import failure
@@ -44,32 +43,14 @@ _SETTINGS = {
 
 def environment() -> dict[str, str]:
     """The whole environment of a git process."""
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    return kept | _switches()
-
-
-def overrides(git_dir: Path, work_tree: Path) -> dict[str, str]:
-    """What a library that copies our own environment must replace in it, so that git sees no other repository."""
-    return _switches() | {
-        "GIT_DIR": str(git_dir),
-        "GIT_WORK_TREE": str(work_tree),
-        "GIT_INDEX_FILE": str(git_dir / "index"),
-        "GIT_OBJECT_DIRECTORY": str(git_dir / "objects"),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
-        "GIT_CONFIG_PARAMETERS": "",
-        "GIT_NAMESPACE": "",
-        "GIT_TEMPLATE_DIR": "",
-    }
-
-
-def _switches() -> dict[str, str]:
-    switches = {
+    variables = {name: os.environ[name] for name in _KEPT if name in os.environ} | {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_SYSTEM": "/dev/null",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TEMPLATE_DIR": "",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_AUTHOR_NAME": NAME,
         "GIT_AUTHOR_EMAIL": EMAIL,
@@ -79,9 +60,9 @@ def _switches() -> dict[str, str]:
         "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
     }
     for number, (key, value) in enumerate(_SETTINGS.items()):
-        switches[f"GIT_CONFIG_KEY_{number}"] = key
-        switches[f"GIT_CONFIG_VALUE_{number}"] = value
-    return switches
+        variables[f"GIT_CONFIG_KEY_{number}"] = key
+        variables[f"GIT_CONFIG_VALUE_{number}"] = value
+    return variables
 
 
 def spawn(
@@ -114,7 +95,7 @@ def spawn(
 
 def git(args: Sequence[str], git_dir: Path | None = None, stdin: bytes | IO[bytes] = b"") -> bytes:
     """Run git to its end and return what it printed; raises GitProblem, or NoSpace when the disk is full."""
-    with TemporaryFile() as complaints:
+    with complaint_book() as complaints:
         given = PIPE if isinstance(stdin, bytes) else stdin
         with spawn(args, git_dir, complaints, stdin=given) as process:
             output, _ = process.communicate(stdin if isinstance(stdin, bytes) else None)
@@ -124,7 +105,7 @@ def git(args: Sequence[str], git_dir: Path | None = None, stdin: bytes | IO[byte
 
 def fields(args: Sequence[str], git_dir: Path) -> Iterator[str]:
     """What a reading git command prints with `-z`, field by field, while it is still printing."""
-    with TemporaryFile() as complaints, spawn(args, git_dir, complaints, reads_only=True) as process:
+    with complaint_book() as complaints, spawn(args, git_dir, complaints, reads_only=True) as process:
         assert process.stdout is not None
         try:
             yield from split(iter(partial(process.stdout.read, _CHUNK), b""))
@@ -144,12 +125,18 @@ def split(chunks: Iterable[bytes]) -> Iterator[str]:
             yield field.decode("utf-8", "surrogateescape")
 
 
-def said(complaints: IO[bytes]) -> str:
-    """What a program wrote on its stderr."""
+def complaint_book() -> IO[bytes]:
+    """Where a program's stderr goes: in memory, for it must be legible when the disk is full."""
+    return os.fdopen(os.memfd_create("complaints"), "w+b")
+
+
+def said(process: Popen[bytes], complaints: IO[bytes]) -> str:
+    """What a program that has ended wrote on its stderr, or what ended it."""
     complaints.seek(0)
-    return complaints.read().decode("utf-8", "replace")
+    written = complaints.read().decode("utf-8", "replace")
+    return written if process.returncode >= 0 else f"{written}\nit was killed by signal {-process.returncode}"
 
 
 def _check(args: Sequence[str], process: Popen[bytes], complaints: IO[bytes]) -> None:
     if process.returncode:
-        raise failure(f"git {args[0]}", said(complaints))
+        raise failure(f"git {args[0]}", said(process, complaints))

@@ -12,13 +12,13 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from subprocess import PIPE
-from tempfile import SpooledTemporaryFile, TemporaryFile
+from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import BinaryIO
 
 from webarc.archive.durable import sync_folders
 from webarc.archive.failures import failure, storage
-from webarc.archive.gitenv import EMAIL, NAME, said, spawn
+from webarc.archive.gitenv import EMAIL, NAME, complaint_book, said, spawn
 from webarc.archive.tags import tag_name
 from webarc.archive.times import CET
 from webarc.errors import GitProblem, StorageProblem
@@ -41,7 +41,7 @@ class Importer:
         with storage("starting the import"):
             # The list of changes waits in a file: for a million files it would not fit into memory.
             self._spool = SpooledTemporaryFile(max_size=_SPOOL_IN_MEMORY, dir=str(git_dir))  # noqa: SIM115
-            self._complaints = TemporaryFile(dir=git_dir)  # noqa: SIM115
+        self._complaints = complaint_book()
         # Deltas against the previous blob double git's time; `git repack` makes better ones when asked to.
         command = ["fast-import", "--quiet", "--done", "--depth=0"]
         self._process = spawn(command, git_dir, self._complaints, stdin=PIPE, buffer=_CHUNK)
@@ -175,7 +175,7 @@ class Importer:
             self._pipe.close()
         self._process.wait()
         (self._git_dir / f"fast_import_crash_{self._process.pid}").unlink(missing_ok=True)
-        problem = failure("git fast-import", said(self._complaints))
+        problem = failure("git fast-import", said(self._process, self._complaints))
         self._close()
         return problem
 

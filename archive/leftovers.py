@@ -15,16 +15,15 @@ _KEPT_PACKS = "objects/pack/*.keep"
 
 @dataclass(slots=True)
 class _Living:
-    """What living processes have open."""
+    """What living processes have open, and whether a git that is not ours is at work in the folder."""
 
     files: set[tuple[int, int]] = field(default_factory=set)
-    unseen_users: set[int] = field(default_factory=set)
     git_at_work: bool = False
 
-    def may_use(self, path: Path) -> bool:
-        """Whether a living process has the file open, or could have without our seeing it."""
+    def uses(self, path: Path) -> bool:
+        """Whether one of them has the file open."""
         status = path.lstat()
-        return (status.st_dev, status.st_ino) in self.files or status.st_uid in self.unseen_users
+        return (status.st_dev, status.st_ino) in self.files
 
 
 def clear(git_dir: Path) -> list[Path]:
@@ -47,7 +46,7 @@ def _remove_abandoned(found: list[Path], git_dir: Path) -> list[Path]:
     removed = []
     for path in found:
         with suppress(FileNotFoundError):
-            if not living.may_use(path):
+            if not living.uses(path):
                 path.unlink()
                 removed.append(path)
     return removed
@@ -58,10 +57,13 @@ def _look_around(folder: Path) -> _Living:
     for process in _processes():
         # A process may end while it is looked at.
         with suppress(FileNotFoundError, ProcessLookupError):
+            is_git = (process / "comm").read_text().startswith("git")
             try:
-                _look_at(process, folder, living)
+                _look_at(process, living)
+                living.git_at_work |= is_git and _works_in(process, folder)
             except PermissionError:
-                living.unseen_users.add(process.stat().st_uid)
+                # Of other users' processes only the name can be seen; a git among them may be at work anywhere.
+                living.git_at_work |= is_git
     return living
 
 
@@ -72,12 +74,15 @@ def _processes() -> Iterator[Path]:
                 yield Path(entry.path)
 
 
-def _look_at(process: Path, folder: Path, living: _Living) -> None:
+def _look_at(process: Path, living: _Living) -> None:
     with os.scandir(process / "fd") as descriptors:
         for descriptor in descriptors:
-            with suppress(FileNotFoundError):
+            # Closed meanwhile, or on a file system that lets nobody look.
+            with suppress(OSError):
                 status = os.stat(descriptor.path)  # noqa: PTH116 - hundreds of them, and a Path is no help here
                 living.files.add((status.st_dev, status.st_ino))
-    if (process / "comm").read_text().startswith("git"):
-        place = (process / "cwd").readlink()
-        living.git_at_work |= place == folder or folder in place.parents
+
+
+def _works_in(process: Path, folder: Path) -> bool:
+    place = (process / "cwd").readlink()
+    return place == folder or folder in place.parents

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from subprocess import PIPE
-from tempfile import TemporaryFile
 from types import TracebackType
 from typing import BinaryIO
 
 from webarc.archive.failures import failure
-from webarc.archive.gitenv import git, said, spawn
+from webarc.archive.gitenv import complaint_book, git, said, spawn
 from webarc.errors import GitProblem
 
 _CHUNK = 1 << 20
@@ -23,7 +22,7 @@ class ObjectReader:
     """Gives the bytes of objects by id or by `COMMIT:path`."""
 
     def __init__(self, git_dir: Path) -> None:
-        self._complaints = TemporaryFile()  # noqa: SIM115 - lives as long as the process, closed with it
+        self._complaints = complaint_book()
         self._process = spawn(["cat-file", "--batch"], git_dir, self._complaints, stdin=PIPE, reads_only=True)
 
     def __enter__(self) -> ObjectReader:
@@ -97,7 +96,7 @@ class ObjectReader:
 
     def _broken(self) -> Exception:
         self._process.wait()
-        return failure("reading from git", said(self._complaints))
+        return failure("reading from git", said(self._process, self._complaints))
 
 
 def sizes(git_dir: Path, blobs: Iterable[str]) -> list[int]:

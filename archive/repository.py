@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from webarc.archive import history
+from webarc.archive import gitlibrary, history
 from webarc.archive.durable import sync_folders
 from webarc.archive.failures import storage
-from webarc.archive.gitenv import git, overrides
+from webarc.archive.gitenv import git
 from webarc.archive.history import Change, Commit
 from webarc.archive.importer import MAIN, Importer
 from webarc.archive.layout import domain_folder
 from webarc.archive.objects import ObjectReader
-from webarc.archive.tags import tag_name
 from webarc.errors import GitProblem
 
 if TYPE_CHECKING:
@@ -52,7 +50,7 @@ class Repository:
         if self.exists():
             return
         with storage(f"creating the repository of {self.domain}"), self.archive.new_staging("create") as staging:
-            self._initialise(staging.path / "repository")
+            self._prepare(staging.path / "repository")
             self.folder.mkdir(mode=0o755, exist_ok=True)
             self._move_in(staging.path / "repository" / ".git")
             sync_folders(self.folder, self.archive.root)
@@ -116,28 +114,12 @@ class Repository:
         """Starts a commit; use it in a `with`."""
         return Importer(self.git_dir)
 
-    def add_tag(self, commit: Commit) -> None:
-        """Give a crawl's commit the annotated tag that it should have got with it."""
-        from git import Repo  # heavy, and hardly ever needed
-
-        moment = f"{int(commit.time.timestamp())} {commit.time:%z}"
-        with Repo(self.folder) as repo:
-            repo.git.update_environment(**overrides(self.git_dir, self.folder), GIT_COMMITTER_DATE=moment)
-            repo.create_tag(tag_name(commit.tag), ref=commit.id, message=commit.tag)
-
     def _range(self, after: str | None) -> str:
         return f"{after}..{MAIN}" if after else MAIN
 
-    def _initialise(self, folder: Path) -> None:
-        from git import Repo  # heavy, and needed for a new domain only
-
-        settings = overrides(folder / ".git", folder)
-        made = Repo.init(folder, env=settings, initial_branch="main", object_format="sha1")
-        with made as repo, repo.config_writer() as writer:
-            for (section, option), value in _CONFIGURATION.items():
-                writer.set_value(section, option, value)
-            # A very long host has a shortened folder, which does not tell it.
-            writer.set_value("webarc", "domain", self.domain)
+    def _prepare(self, folder: Path) -> None:
+        # A very long host has a shortened folder, which does not tell it.
+        gitlibrary.initialise(folder, {**_CONFIGURATION, ("webarc", "domain"): self.domain})
         information = folder / ".git" / "info"
         information.mkdir(exist_ok=True)
         (information / "attributes").write_text(_ATTRIBUTES)
@@ -150,11 +132,3 @@ class Repository:
             # Somebody else was faster; theirs is as good as ours.
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-
-
-def written_domain(git_dir: Path) -> str:
-    """The domain that a repository was made for, from its configuration."""
-    from git import GitConfigParser
-
-    with GitConfigParser(os.fspath(git_dir / "config"), read_only=True) as reader:
-        return str(reader.get_value("webarc", "domain"))

@@ -8,12 +8,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from subprocess import DEVNULL, Popen
-from tempfile import TemporaryFile
 from types import TracebackType
 from typing import IO
 
 from webarc.archive.failures import failure
-from webarc.archive.gitenv import said
+from webarc.archive.gitenv import complaint_book, said
 from webarc.archive.locks import inherited
 from webarc.errors import RsyncProblem, UsageProblem
 
@@ -49,7 +48,7 @@ class Copying:
         names = self._workshop / f"list-{self._started}"
         entries = collapsed(source, wanted)
         names.write_bytes("".join(f"./{entry}\0" for entry in entries).encode("utf-8", "surrogateescape"))
-        complaints = TemporaryFile()  # noqa: SIM115 - closed when the process has ended
+        complaints = complaint_book()
         self._running.append((self._run(names, source, complaints), complaints))
 
     def _run(self, names: Path, source: Path, complaints: IO[bytes]) -> Popen[bytes]:
@@ -72,7 +71,7 @@ class Copying:
         """Wait for the oldest copy; what went wrong with it, if something did."""
         process, complaints = self._running.pop(0)
         with complaints:
-            return failure("rsync", said(complaints), RsyncProblem) if process.wait() else None
+            return failure("rsync", said(process, complaints), RsyncProblem) if process.wait() else None
 
 
 def collapsed(source: Path, wanted: Iterable[str]) -> list[str]:

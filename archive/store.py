@@ -10,11 +10,11 @@ from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 
-from webarc.archive import locks, reservation, staging, times
+from webarc.archive import gitlibrary, locks, reservation, staging, times
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import OLDEST, git
 from webarc.archive.layout import INTERNAL, domain_folder, domain_of
-from webarc.archive.repository import Repository, written_domain
+from webarc.archive.repository import Repository
 from webarc.archive.staging import Staging
 from webarc.errors import NotAnArchive, StorageProblem, UsageProblem
 
@@ -40,9 +40,9 @@ class Archive:
         """Make an archive, or complete one that is there, after making sure that it can work here."""
         _check_tools()
         archive = cls(root)
-        if archive.root.exists() and not archive.root.is_dir():
-            raise UsageProblem(f"{archive.root} is not a folder; name one for the archive.")
         with storage(f"creating the archive {archive.root}"):
+            if archive.root.exists() and not archive.root.is_dir():
+                raise UsageProblem(f"{archive.root} is not a folder; name one for the archive.")
             archive.root.mkdir(mode=0o755, parents=True, exist_ok=True)
             for folder in (archive.internal, archive.staging, archive.locks, archive.journal, archive.log):
                 folder.mkdir(mode=0o755, exist_ok=True)
@@ -96,7 +96,9 @@ class Archive:
         return self.locks / f"{domain_folder(domain)}.{purpose}"
 
     def _domain_in(self, folder: str) -> str:
-        return written_domain(self.root / folder / ".git") if _SHORTENED in folder else domain_of(folder)
+        if _SHORTENED in folder:
+            return gitlibrary.setting(self.root / folder / ".git", "webarc", "domain")
+        return domain_of(folder)
 
 
 def _crawl_time(tag: str) -> datetime | None:

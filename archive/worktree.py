@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
 
-from webarc.archive import leftovers, rsync
+from webarc.archive import gitlibrary, leftovers, rsync
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
 from webarc.archive.history import Commit, Step, commits, steps
@@ -28,7 +28,7 @@ from webarc.errors import Damaged, GitProblem
 
 SHOWN = "refs/webarc/worktree"
 _BATCH = 5_000
-_PATIENCE = 10.0
+_PATIENCE = 3.0
 _NAP = 0.1
 _NO_BLOB = "0" * 40
 _PLAIN_FILES = ("100644", "100755")
@@ -42,6 +42,7 @@ def bring(repo: Repository, staged: Path | None = None) -> list[str]:
     target = repo.tip()
     shown = _shown(repo)
     if target is None or target == shown:
+        shutil.rmtree(_workshop(repo), ignore_errors=True)
         return []
     if not repo.shows_main():
         return [
@@ -58,11 +59,10 @@ def mend(repo: Repository) -> list[str]:
         return []
     leftovers.clear(repo.git_dir)
     tip = repo.tip()
-    if tip is None or tip == repo.ref(SHOWN):
-        return []
-    commit = _commit(repo, tip)
-    if commit.kind == "crawl" and repo.ref(f"refs/tags/{tag_name(commit.tag)}") is None:
-        repo.add_tag(commit)
+    if tip and tip != repo.ref(SHOWN):
+        commit = _commit(repo, tip)
+        if commit.kind == "crawl" and repo.ref(f"refs/tags/{tag_name(commit.tag)}") is None:
+            gitlibrary.add_tag(repo.folder, commit)
     return bring(repo)
 
 
@@ -76,7 +76,7 @@ class _Bringing:
     staged: Path | None
 
     def run(self) -> list[str]:
-        workshop = self.repo.git_dir / "webarc-bring"
+        workshop = _workshop(self.repo)
         interrupted = workshop.exists()
         shutil.rmtree(workshop, ignore_errors=True)
         workshop.mkdir()
@@ -172,6 +172,11 @@ class _Bringing:
         elif index_lines.exists():
             with index_lines.open("rb") as lines:
                 git(["update-index", "-z", "--index-info"], git_dir, lines)
+
+
+def _workshop(repo: Repository) -> Path:
+    """Where the work is prepared; that it is still there tells that the last one was interrupted."""
+    return repo.git_dir / "webarc-bring"
 
 
 def _shown(repo: Repository) -> str | None:

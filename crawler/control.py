@@ -11,6 +11,7 @@ from webarc.crawler.job import Progress
 
 STOP, JOIN, PROGRESS, DONE = "stop", "join", "progress", "done"
 _EVERY = 0.5
+_LISTEN = 0.05
 
 
 class Control:
@@ -19,10 +20,15 @@ class Control:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._said = 0.0
+        self._listen_at = 0.0
         self.stopped = False
 
     def check(self) -> bool:
-        """Whether the scheduler wants this instance to stop."""
+        """Whether the scheduler wants this instance to stop; looks for its word a few times a second."""
+        now = monotonic()
+        if now < self._listen_at:
+            return self.stopped
+        self._listen_at = now + _LISTEN
         while not self.stopped and self._connection.poll():
             self._receive()
         return self.stopped

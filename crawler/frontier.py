@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from webarc.archive.urls import key_of
+from webarc.errors import NoSpace, StorageProblem
 from webarc.sql.rows import CurrentRow
 from webarc.sql.statements import statement
 
@@ -174,14 +175,19 @@ class Frontier:
         self._new, self._skips, self._finished = [], [], []
 
     def _many(self, name: str, rows: Sequence[tuple[object, ...]]) -> None:
-        if rows:
+        if not rows:
+            return
+        try:
             self._database.execute(statement("frontier_begin"))
             self._database.executemany(statement(name), rows)
             self._database.execute(statement("frontier_commit"))
+        except sqlite3.OperationalError as error:
+            if "full" in str(error):
+                raise NoSpace("the disk is full; make room and crawl again, nothing committed is lost.") from None
+            raise StorageProblem(f"the crawl's list of URLs cannot be written ({error}); crawl again.") from None
 
     def close(self) -> None:
-        """Write what is pending and let go of the file."""
-        self.flush()
+        """Let go of the file; it goes with the temp dir."""
         self._database.close()
 
 

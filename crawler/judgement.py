@@ -180,6 +180,6 @@ def _capture(item: Item, answer: Answer, declared: str, reading: Reading) -> Cap
         length=answer.length,
         sha256=answer.sha256,
         title=reading.title,
-        received=answer.received,
+        received=answer.received.timestamp(),
         replaces=item.current.file if item.current else None,
     )

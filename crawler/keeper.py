@@ -197,7 +197,7 @@ def _described(capture: Capture, site: _Site, mime_type: str, name: str) -> Meta
         path=f"{domain_folder(capture.domain)}/{capture.arc}",
         domain=capture.domain,
         crawl_time=site.crawl_time,
-        create_time=times.text(times.created(last_modified, capture.received)),
+        create_time=times.text(times.created(last_modified, datetime.fromtimestamp(capture.received, times.CET))),
         commit_tag=site.tag,
         response=Response(
             status=capture.status,

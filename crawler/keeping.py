@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import marshal
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from types import TracebackType
@@ -15,6 +17,7 @@ from webarc.crawler.keeper import Keeper
 from webarc.errors import NoSpace, StorageProblem, WebarcError
 
 _VERDICTS, _COMMIT = "verdicts", "commit"
+_TOGETHER = 16
 
 
 class KeeperLine:
@@ -26,6 +29,7 @@ class KeeperLine:
         self._process = context.Process(target=_serve, args=(theirs, self._connection, make))
         self._process.start()
         theirs.close()
+        self._held: list[Capture] = []
 
     def __enter__(self) -> KeeperLine:
         return self
@@ -36,16 +40,25 @@ class KeeperLine:
         self._connection.close()
         self._process.join()
 
+    def flush(self) -> None:
+        """Hand over what is held back to be sent together."""
+        if self._held:
+            captures, self._held = self._held, []
+            self._send(marshal.dumps([tuple(capture) for capture in captures]))
+
     def own(self, domain: str, crawl_time: str) -> None:
         """The crawl owns this domain from now on."""
         self._send(Own(domain, crawl_time))
 
     def keep(self, capture: Capture) -> None:
         """Hand over one good answer."""
-        self._send(capture)
+        self._held.append(capture)
+        if len(self._held) >= _TOGETHER:
+            self.flush()
 
     def verdicts(self) -> Verdicts:
         """Wait until everything handed over is judged."""
+        self.flush()
         self._send(_VERDICTS)
         verdicts: Verdicts = self._receive()
         return verdicts
@@ -86,14 +99,16 @@ def _serve(connection: Connection, theirs: Connection, make: Callable[[], Keeper
         keeper.abort()
     except Exception as error:  # noqa: BLE001 - whatever it is, the fetch side must hear of it
         keeper.abort()
-        connection.send(_ours(error))
+        with suppress(OSError):  # the fetch side may have ended for a reason of its own
+            connection.send(_ours(error))
 
 
 def _work(connection: Connection, keeper: Keeper) -> None:
     while True:
         message = connection.recv()
-        if isinstance(message, Capture):
-            keeper.keep(message)
+        if isinstance(message, bytes):
+            for values in marshal.loads(message):  # noqa: S302 - written by our own other half
+                keeper.keep(Capture._make(values))
         elif isinstance(message, Own):
             keeper.own(message)
         elif message == _VERDICTS:

@@ -34,7 +34,8 @@ def archive(tmp_path: Path) -> Archive:
 
 def test_a_held_lock_is_refused_by_the_name_of_its_holder(archive: Archive) -> None:
     with running(HOLD, archive.root) as holder:
-        with pytest.raises(Locked, match=rf"process {holder.pid} \(.*, since \d{{4}}-.*wait until it ends"):
+        holder_named = rf"process {holder.pid} \(.*, since \d{{4}}-.*wait until it ends"
+        with pytest.raises(Locked, match=holder_named):
             archive.lock_crawl(DOMAIN, wait=0).__enter__()
 
 

@@ -60,9 +60,8 @@ def test_a_missing_tool_is_named(tmp_path: Path, missing: str) -> None:
 
 
 def test_an_archive_that_cannot_be_written_is_one_of_our_errors(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(WebarcError):
-        Archive.create(tmp_path / "link" / "\0".replace("\0", "x" * 300))
+        Archive.create(tmp_path / ("x" * 300))
 
 
 def test_domains_are_told_by_their_folders(archive: Archive) -> None:
