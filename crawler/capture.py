@@ -1,4 +1,4 @@
-"""What the fetch side hands to the archive side: one good answer, its body already in the temp dir."""
+"""What the fetch side and the archive side of a crawl say to each other."""
 
 from __future__ import annotations
 

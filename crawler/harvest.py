@@ -191,7 +191,7 @@ class Harvest:
             self._frontier.finish(item, "skipped", error="robots")
             return
         self._manners.started(host.name)
-        target = self._staging / domain_folder(host.name) / arc_of(item.url) / PART
+        target = Path(f"{self._staging}/{domain_folder(host.name)}/{arc_of(item.url)}/{PART}")
         self._fetcher.submit(Request(item.url, target, self._conditions(item), item, keep=LARGEST_READ, lazy=True))
 
     def _conditions(self, item: Item) -> tuple[tuple[str, str], ...]:

@@ -21,6 +21,7 @@ from webarc.errors import BadURL
 from webarc.sql.rows import CurrentRow
 
 _GONE = (404, 410)
+_CARRIED = 1024 * 1024
 _NOTHING_READ = Reading(None, "", ())
 
 
@@ -35,7 +36,7 @@ class Judgement:
         owned: dict[str, str],
         *,
         stored: Callable[[str, CurrentRow], bytes | None],
-        deliver: Callable[[Capture], None],
+        deliver: Callable[[Capture, bytes | None], None],
         again: Callable[[Item], None],
     ) -> None:
         self._options = options
@@ -125,11 +126,18 @@ class Judgement:
             self.counts["unchanged"] += 1
             self._frontier.finish(item, "unchanged", answer.status, error="https-kept")
         else:
-            if not answer.stored:
-                part.parent.mkdir(parents=True, exist_ok=True)
-                part.write_bytes(answer.body or b"")
             self._frontier.finish(item, "stored", answer.status, size=answer.length)
-            self._deliver(_capture(item, answer, declared, reading))
+            self._deliver(_capture(item, answer, declared, reading), self._carried(answer, part))
+
+    def _carried(self, answer: Answer, part: Path) -> bytes | None:
+        """A small body travels with its capture, a large one waits in its place in the temp dir."""
+        if answer.stored or answer.body is None:
+            return None
+        if answer.length <= _CARRIED:
+            return answer.body
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(answer.body)
+        return None
 
     def _would_downgrade(self, item: Item, row: CurrentRow) -> bool:
         """Plain http never replaces what https brought, unless the start URL itself is http."""

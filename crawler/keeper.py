@@ -6,6 +6,7 @@ next ones are fetched. Blobs go to git as they come; nothing refers to them unti
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -29,7 +30,6 @@ from webarc.filters.chain import Chain
 from webarc.sql.index import Index
 
 _HEAD = 8_192
-_WHOLE = 4 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -95,34 +95,40 @@ class Keeper:
         """Captures of this domain belong to the crawl itself and are packed as they come."""
         self._sites[message.domain] = self._site(message.domain, message.crawl_time, owned=True)
 
-    def keep(self, capture: Capture) -> None:
-        """Describe one capture, let the filters judge it and hand it to git."""
+    def keep(self, capture: Capture, body: bytes | None = None) -> None:
+        """Describe one capture, let the filters judge it and hand it to git; without a body, it is in the temp dir."""
         site = self._sites.get(capture.domain)
         if site is None:
             site = self._sites[capture.domain] = self._site(capture.domain, self._start, owned=False)
-        folder = site.staged / capture.arc
-        part = folder / PART
-        with part.open("rb") as stream:
-            data = stream.read(_WHOLE if capture.length <= _WHOLE else _HEAD)
-        mime_type = type_of(part, data[:_HEAD], capture.declared_type)
-        name = data_name(extension(capture.url, mime_type))
-        document = folder / name
-        part.rename(document)
+        folder = f"{site.staged}/{capture.arc}"
+        name, mime_type = self._named(capture, folder, body)
+        document = f"{folder}/{name}"
+        if body is None:
+            Path(folder, PART).rename(document)
+        else:
+            _write(folder, name, body)
         description = render(_described(capture, site, mime_type, name))
-        (folder / METADATA).write_bytes(description)
-        refusal = self._chain.verdict(document)
+        _write(folder, METADATA, description)
+        refusal = self._chain.verdict(Path(document))
         if refusal:
-            self._drop(capture, folder, name, refusal)
+            self._drop(capture, Path(folder), name, refusal)
             return
         (self._changed if capture.replaces else self._new)[capture.domain] += 1
         site.note(_Kept(capture.arc, name), replaces=capture.replaces is not None)
         if site.owned:
             importer = site.open_importer()
-            if capture.length <= _WHOLE:
-                importer.add_bytes(f"{capture.arc}/{name}", data)
+            if body is None:
+                importer.add(f"{capture.arc}/{name}", Path(document))
             else:
-                importer.add(f"{capture.arc}/{name}", document)
+                importer.add_bytes(f"{capture.arc}/{name}", body)
             importer.add_bytes(f"{capture.arc}/{METADATA}", description)
+
+    def _named(self, capture: Capture, folder: str, body: bytes | None) -> tuple[str, str]:
+        """The name of the document in its ARC folder, and its MIME type by content."""
+        part = Path(folder, PART)
+        head = body[:_HEAD] if body is not None else _head_of(part)
+        mime_type = type_of(part, head, capture.declared_type)
+        return data_name(extension(capture.url, mime_type)), mime_type
 
     def verdicts(self) -> Verdicts:
         """What came of the captures so far."""
@@ -253,6 +259,26 @@ def _entries(tree: bytes | None) -> Iterator[tuple[str, str]]:
         mode, _, name = tree[position:end].partition(b" ")
         yield mode.decode(), name.decode()
         position = end + 21
+
+
+def _head_of(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        return stream.read(_HEAD)
+
+
+def _write(folder: str, name: str, data: bytes) -> None:
+    """Write a file of an ARC; plain calls, since there are two for every page of a crawl."""
+    path = f"{folder}/{name}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags, 0o644)
+    except FileNotFoundError:
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+        descriptor = os.open(path, flags, 0o644)
+    with open(descriptor, "wb", buffering=0) as stream:  # noqa: PTH123
+        rest = memoryview(data)
+        while rest:
+            rest = rest[stream.write(rest) or 0 :]
 
 
 def _remove_empty(folder: Path, root: Path) -> None:

@@ -18,6 +18,7 @@ from webarc.errors import NoSpace, StorageProblem, WebarcError
 
 _VERDICTS, _COMMIT = "verdicts", "commit"
 _TOGETHER = 16
+_HEAVY = 512 * 1024
 
 
 class KeeperLine:
@@ -29,7 +30,8 @@ class KeeperLine:
         self._process = context.Process(target=_serve, args=(theirs, self._connection, make))
         self._process.start()
         theirs.close()
-        self._held: list[Capture] = []
+        self._held: list[tuple[tuple[object, ...], bytes | None]] = []
+        self._weight = 0
 
     def __enter__(self) -> KeeperLine:
         return self
@@ -43,17 +45,18 @@ class KeeperLine:
     def flush(self) -> None:
         """Hand over what is held back to be sent together."""
         if self._held:
-            captures, self._held = self._held, []
-            self._send(marshal.dumps([tuple(capture) for capture in captures]))
+            held, self._held, self._weight = self._held, [], 0
+            self._send(marshal.dumps(held))
 
     def own(self, domain: str, crawl_time: str) -> None:
         """The crawl owns this domain from now on."""
         self._send(Own(domain, crawl_time))
 
-    def keep(self, capture: Capture) -> None:
-        """Hand over one good answer."""
-        self._held.append(capture)
-        if len(self._held) >= _TOGETHER:
+    def keep(self, capture: Capture, body: bytes | None) -> None:
+        """Hand over one good answer; without a body, it lies in its place in the temp dir."""
+        self._held.append((tuple(capture), body))
+        self._weight += len(body or b"")
+        if len(self._held) >= _TOGETHER or self._weight >= _HEAVY:
             self.flush()
 
     def verdicts(self) -> Verdicts:
@@ -107,8 +110,8 @@ def _work(connection: Connection, keeper: Keeper) -> None:
     while True:
         message = connection.recv()
         if isinstance(message, bytes):
-            for values in marshal.loads(message):  # noqa: S302 - written by our own other half
-                keeper.keep(Capture._make(values))
+            for values, body in marshal.loads(message):  # noqa: S302 - written by our own other half
+                keeper.keep(Capture._make(values), body)
         elif isinstance(message, Own):
             keeper.own(message)
         elif message == _VERDICTS:

@@ -60,7 +60,7 @@ class Scheduler:
             self._heed()
 
     def stop(self) -> None:
-        """Let running instances commit what is whole; jobs that have not begun are dropped. Safe in a signal handler."""
+        """Let instances commit what is whole and drop jobs that have not begun; safe in a signal handler."""
         self._wishes.append(self._stop)
 
     def abandon(self) -> None:

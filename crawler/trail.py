@@ -10,6 +10,8 @@ from webarc.crawler.options import CrawlOptions
 from webarc.crawler.reading import Reading
 from webarc.crawler.scope import Scope
 
+_GLANCE = 20_000
+
 
 class Trail:
     """Turns what pages name into URLs to ask for, or into a remark on why not."""
@@ -29,14 +31,21 @@ class Trail:
         self._owned = owned
         self._owned_elsewhere = owned_elsewhere
         self._adopt = adopt
+        self._lately: set[str] = set()
         self.open = True
 
     def follow(self, item: Item, reading: Reading) -> None:
         """Queue what a page names."""
         if not self.open:
             return
+        if len(self._lately) > _GLANCE:
+            self._lately.clear()
         for url, requisite in reading.links:
+            # The pages of a site name the same URLs over and over; the last ones are told by a glance.
+            if url in self._lately:
+                continue
             if self._frontier.knows(url):
+                self._lately.add(url)
                 continue
             if requisite and not self._options.page_requisites:
                 self._frontier.skip(url, "requisite")

@@ -275,6 +275,8 @@ def test_bytes_come_from_git_where_the_temp_dir_has_not_the_right_ones(archive: 
         (staging.path / "a/data.html").write_bytes(b"cut")
         (staging.path / "n/data.html").unlink()
         (staging.path / "m/data.part").write_bytes(b"half")
+        (staging.path / "m/data.html").unlink()
+        (staging.path / "m/data.html").symlink_to(repo.folder / "c/data.html")
         (staging.path / "m/empty").mkdir()
         (staging.path / "other").mkdir()
         (staging.path / "other/data.html").write_bytes(b"never committed")
