@@ -181,7 +181,7 @@ class Keeper:
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
             warnings += bring(repository, site.staged)
         catch_up(repository, self._index_of())
-        return Committed(order.domain, site.tag, commit, tuple(warnings))
+        return Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
 
     def _stamp(self, site: _Site, importer: Importer) -> None:
         """Guests learn their crawl time only now, under the lock, so that it follows every commit before it."""

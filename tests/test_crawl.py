@@ -101,11 +101,13 @@ def test_redirects_are_rows_of_the_report(webarc: Webarc) -> None:
 
 
 def test_the_host_a_start_url_redirects_to_joins_the_crawl(webarc: Webarc) -> None:
-    with Site({"/": "<a href=/x>x</a>", "/x": "<title>X</title>"}, host="127.0.0.2") as main:
-        with Site({"/": redirect(main.url("/"), 301)}) as site:
-            result = webarc.crawl("--allow-private", site.url())
-            assert result["also"] and result["also"][0].endswith(f"@{main.domain}")
-            assert webarc.stored(main.url()) == {"%_", "x"}
+    with (
+        Site({"/": "<a href=/x>x</a>", "/x": "<title>X</title>"}, host="127.0.0.2") as main,
+        Site({"/": redirect(main.url("/"), 301)}) as site,
+    ):
+        result = webarc.crawl("--allow-private", site.url())
+        assert result["also"] and result["also"][0].endswith(f"@{main.domain}")
+        assert webarc.stored(main.url()) == {"%_", "x"}
 
 
 def test_a_cookie_wall_that_redirects_to_itself(webarc: Webarc) -> None:
@@ -119,14 +121,16 @@ def test_a_cookie_wall_that_redirects_to_itself(webarc: Webarc) -> None:
 
 
 def test_pages_of_other_hosts_are_left_out_and_requisites_only_if_asked_for(webarc: Webarc) -> None:
-    with Site({"/i.png": b"\x89PNG\r\n\x1a\n....", "/p": "<title>P</title>"}, host="127.0.0.2") as other:
-        with Site({"/": f"<img src={other.url('/i.png')}><a href={other.url('/p')}>p</a>"}) as site:
-            rows = webarc.report(site.url())
-            assert rows[other.url("/p")]["reason"] == rows[other.url("/i.png")]["reason"] == "scope"
-            result = webarc.crawl("--requisites-from-anywhere", "--allow-private", site.url())
-            assert webarc.stored(other.url()) == {"i.png"}
-            assert webarc.commits(other.url())[0] in result["also"]
-            assert b"Webarc-Kind: guest" in webarc.git(other.url(), "log", "--format=%B")
+    with (
+        Site({"/i.png": b"\x89PNG\r\n\x1a\n....", "/p": "<title>P</title>"}, host="127.0.0.2") as other,
+        Site({"/": f"<img src={other.url('/i.png')}><a href={other.url('/p')}>p</a>"}) as site,
+    ):
+        rows = webarc.report(site.url())
+        assert rows[other.url("/p")]["reason"] == rows[other.url("/i.png")]["reason"] == "scope"
+        result = webarc.crawl("--requisites-from-anywhere", "--allow-private", site.url())
+        assert webarc.stored(other.url()) == {"i.png"}
+        assert webarc.commits(other.url())[0] in result["also"]
+        assert b"Webarc-Kind: guest" in webarc.git(other.url(), "log", "--format=%B")
 
 
 def test_a_linked_private_address_is_refused(webarc: Webarc) -> None:

@@ -113,6 +113,17 @@ print(crawl(archive, {"a/data.html": b"two"}, gone=["a/b/data.html"])[1])
     assert user_git(repo.folder, "status", "--porcelain", "--ignored") == ""
 
 
+def test_hooks_in_the_repository_do_not_run(archive: Archive, repo: Repository, tmp_path: Path) -> None:
+    hooks = repo.git_dir / "hooks"
+    hooks.mkdir()
+    for name in ("reference-transaction", "post-index-change", "post-commit", "post-checkout"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/hooked\nexit 1\n")
+        (hooks / name).chmod(0o755)
+    crawl(archive, TRICKY)
+    assert committed(repo) == TRICKY
+    assert not (tmp_path / "hooked").exists()
+
+
 def test_a_repository_is_ready_for_a_user(repo: Repository) -> None:
     assert user_git(repo.folder, "symbolic-ref", "HEAD") == "refs/heads/main\n"
     assert user_git(repo.folder, "config", "webarc.domain") == f"{DOMAIN}\n"
