@@ -41,10 +41,12 @@ def catch_up(
     on_problem: Note | None = None,
     on_progress: Progress | None = None,
     rows_at_a_time: int = _ROWS_AT_A_TIME,
+    before_writing: Callable[[], None] | None = None,
 ) -> int:
     """Write what git holds beyond the index; returns how many versions that were.
 
-    `on_problem` gets a sentence for everything that cannot be read, `on_progress` the domain and the versions so far.
+    `on_problem` gets a sentence for everything that cannot be read, `on_progress` the domain and the versions so far;
+    `before_writing` is called before any row is written, so that reading can begin while the work tree is brought.
     """
     versions = 0
     while (tip := repo.tip()) != (after := index.indexed_commit(repo.domain)):
@@ -56,7 +58,7 @@ def catch_up(
                 continue
             batch = Batch(repo.domain, domain_folder(repo.domain), after)
             reading = _Reading(repo, reader, index, batch, rows_at_a_time)
-            reading.on_problem, reading.on_progress = on_problem, on_progress
+            reading.on_problem, reading.on_progress, reading.before_writing = on_problem, on_progress, before_writing
             with suppress(_MovedOn):
                 reading.read(commits)
             versions += reading.versions
@@ -81,6 +83,7 @@ class _Reading:
         self._definitions = index.definitions(repo.domain)
         self.on_problem: Note | None = None
         self.on_progress: Progress | None = None
+        self.before_writing: Callable[[], None] | None = None
         self.versions = 0
 
     def read(self, commits: list[Commit]) -> None:
@@ -206,6 +209,8 @@ class _Reading:
 
     def _write(self) -> None:
         batch = self._batch
+        if self.before_writing is not None:
+            self.before_writing()
         if not self._index.write(batch):
             raise _MovedOn
         self.versions += batch.versions

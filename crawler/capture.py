@@ -65,8 +65,15 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
+class Landed:
+    """A commit is in git for good; its files are now being brought to the work tree."""
+
+    domain: str
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
-    """What became of an order."""
+    """What became of an order, work tree included."""
 
     domain: str
     commit_tag: str

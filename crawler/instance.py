@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import traceback
+from collections.abc import Iterator
 from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from time import monotonic
@@ -16,7 +17,7 @@ from webarc.archive.reports import crawl_paths, parse_crawl, read_urls
 from webarc.archive.store import Archive
 from webarc.archive.urls import host_of
 from webarc.archive.worktree import mend
-from webarc.crawler.capture import Order
+from webarc.crawler.capture import Committed, Landed, Order
 from webarc.crawler.control import Control
 from webarc.crawler.ending import Ending, Previous
 from webarc.crawler.errands import Errands
@@ -149,8 +150,9 @@ class Instance:
         verdicts = self._line.verdicts()
         self._frontier.refuse(verdicts.drops)
         reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)
-        orders = self._orders(reporter)
-        for committed in self._line.commit(orders):
+        events = self._line.commit(self._orders(reporter))
+        for landed in events:
+            committed = self._index_commit(landed.domain, events)
             result.warnings += committed.warnings
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
@@ -158,6 +160,20 @@ class Instance:
                 result.also.append(committed.commit_tag)
         self._remember(judgement)
         reporter.conclude(result, monotonic() - self._began)
+
+    def _index_commit(self, domain: str, events: Iterator[Landed | Committed]) -> Committed:
+        """Read a commit for the index while its files are brought to the work tree; write the rows after that."""
+        brought: list[Landed | Committed] = []
+
+        def wait_until_brought() -> None:
+            if not brought:
+                brought.append(next(events))
+
+        catch_up(self._archive.repository(domain), self._index, before_writing=wait_until_brought)
+        wait_until_brought()
+        committed = brought[0]
+        assert isinstance(committed, Committed)
+        return committed
 
     def _orders(self, reporter: Reporter) -> list[Order]:
         orders = []
@@ -234,4 +250,4 @@ class Instance:
     def _make_keeper(self) -> Keeper:
         job = self._job
         chain = make_chain(job.options)
-        return Keeper(self._archive, self._staging, chain, lambda: Index(job.database), job.start_time)
+        return Keeper(self._archive, self._staging, chain, job.start_time)

@@ -7,8 +7,9 @@ next ones are fetched. Blobs go to git as they come; nothing refers to them unti
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +18,6 @@ from pathlib import Path
 from webarc.archive import times
 from webarc.archive.document import parse, render
 from webarc.archive.importer import Importer
-from webarc.archive.indexing import catch_up
 from webarc.archive.layout import ADDED_FILES, METADATA, domain_folder, is_data_file
 from webarc.archive.metadata import Metadata, Response, commit_tag
 from webarc.archive.mime import data_name, extension, type_of
@@ -25,9 +25,8 @@ from webarc.archive.objects import ObjectReader
 from webarc.archive.repository import Repository
 from webarc.archive.store import Archive
 from webarc.archive.worktree import bring, mend
-from webarc.crawler.capture import PART, Capture, Committed, Order, Own, Verdicts
+from webarc.crawler.capture import PART, Capture, Committed, Landed, Order, Own, Verdicts
 from webarc.filters.chain import Chain
-from webarc.sql.index import Index
 
 _HEAD = 8_192
 
@@ -77,13 +76,10 @@ class _Site:
 class Keeper:
     """Keeps what one crawl brings."""
 
-    def __init__(
-        self, archive: Archive, staging: Path, chain: Chain, index_of: Callable[[], Index], start: datetime
-    ) -> None:
+    def __init__(self, archive: Archive, staging: Path, chain: Chain, start: datetime) -> None:
         self._archive = archive
         self._staging = staging
         self._chain = chain
-        self._index_of = index_of
         self._start = times.text(start)
         self._sites: dict[str, _Site] = {}
         self._new: Counter[str] = Counter()
@@ -135,14 +131,14 @@ class Keeper:
         drops, self._drops = self._drops, []
         return Verdicts(dict(self._new), dict(self._changed), dict(self._filtered), drops, list(self._chain.problems))
 
-    def commit(self, orders: list[Order]) -> Iterator[Committed]:
-        """Commit guests first and the crawl's own domains last, each brought to its work tree and indexed."""
+    def commit(self, orders: list[Order]) -> Iterator[Landed | Committed]:
+        """Commit guests first and the crawl's own domains last; says when each has landed and when it is brought."""
         mine = {order.domain for order in orders}
         guests = [Order(domain, (), (), "") for domain in self._sites if domain not in mine]
         for order in [*guests, *orders]:
             site = self._sites[order.domain]
             if site.count or order.reports:
-                yield self._commit(site, order)
+                yield from self._commit(site, order)
 
     def abort(self) -> None:
         """Let go of everything; nothing was committed."""
@@ -161,7 +157,7 @@ class Keeper:
         self._drops.append((f"filter:{refusal}", capture.row))
         _remove_empty(folder, self._staging)
 
-    def _commit(self, site: _Site, order: Order) -> Committed:
+    def _commit(self, site: _Site, order: Order) -> Iterator[Landed | Committed]:
         repository = site.repository
         warnings: list[str] = []
         with ExitStack() as stack:
@@ -179,9 +175,10 @@ class Keeper:
             kind = "crawl" if site.owned else "guest"
             message = f"{site.tag}\n\n{order.body}\n\nWebarc-Kind: {kind}\n"
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
+            yield Landed(order.domain)
             warnings += bring(repository, site.staged)
-        catch_up(repository, self._index_of())
-        return Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
+        yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
+        shutil.rmtree(site.staged, ignore_errors=True)  # while the fetch side writes the index
 
     def _stamp(self, site: _Site, importer: Importer) -> None:
         """Guests learn their crawl time only now, under the lock, so that it follows every commit before it."""

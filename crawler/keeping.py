@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import marshal
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
 
-from webarc.crawler.capture import Capture, Committed, Order, Own, Verdicts
+from webarc.crawler.capture import Capture, Committed, Landed, Order, Own, Verdicts
 from webarc.crawler.keeper import Keeper
 from webarc.errors import NoSpace, StorageProblem, WebarcError
 
@@ -66,11 +66,11 @@ class KeeperLine:
         verdicts: Verdicts = self._receive()
         return verdicts
 
-    def commit(self, orders: list[Order]) -> list[Committed]:
-        """Have everything committed."""
+    def commit(self, orders: list[Order]) -> Iterator[Landed | Committed]:
+        """Have everything committed; hears of each domain when its commit has landed and when it is brought."""
         self._send((_COMMIT, orders))
-        committed: list[Committed] = self._receive()
-        return committed
+        while (event := self._receive()) is not None:
+            yield event
 
     def _send(self, message: object) -> None:
         try:
@@ -117,7 +117,9 @@ def _work(connection: Connection, keeper: Keeper) -> None:
         elif message == _VERDICTS:
             connection.send(keeper.verdicts())
         else:
-            connection.send(list(keeper.commit(message[1])))
+            for event in keeper.commit(message[1]):
+                connection.send(event)
+            connection.send(None)
 
 
 def _ours(error: Exception) -> WebarcError:

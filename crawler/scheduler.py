@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from webarc.archive.urls import host_of
+from webarc.crawler import entry
 from webarc.crawler.control import DONE, JOIN, PROGRESS, STOP
-from webarc.crawler.instance import run_instance
 from webarc.crawler.job import Job, Progress, Result
 from webarc.errors import Stopped, WebarcError
 
@@ -42,9 +41,7 @@ class Scheduler:
         self._on_result = on_result
         self._owners = {job.domain: job.domain for job in self._queue}
         self._running: dict[Connection, tuple[Job, BaseProcess]] = {}
-        # A server process that has loaded the libraries once: its forks start at once and share its memory.
-        self._context = get_context("forkserver")
-        self._context.set_forkserver_preload(["webarc.crawler.instance"])
+        self._context = entry.context()
         self._stopping = False
         self._wishes: deque[Callable[[], None]] = deque()
         self.most_at_once = 0
@@ -85,7 +82,7 @@ class Scheduler:
 
     def _start(self, job: Job) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=run_instance, args=(job, theirs))
+        process = self._context.Process(target=entry.run, args=(job, theirs))
         process.start()
         theirs.close()
         self._running[ours] = (job, process)
