@@ -88,6 +88,8 @@ class Errands:
             host.unusable = answer.error or f"robots-http-{status}"
         host.asking = False
         host.robots = Robots.from_answer(status, answer.body or b"", self._options.user_agent)
+        if status == 200 and host.name in self._owned:
+            self._trail.keep_robots(answer.url)
         if host.robots.crawl_delay:
             self._manners.crawl_delay(host.name, host.robots.crawl_delay)
         if self._options.sitemaps and host.name in self._owned:

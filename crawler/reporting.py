@@ -74,7 +74,6 @@ class Reporter:
         totals: Counter[str] = Counter()
         for figures in self._figures.values():
             totals.update(figures)
-        totals["skipped"] += sum(1 for _ in self._frontier.skips())
         totals["seconds"] = round(seconds)
         result.counts = {name: totals[name] for name in COUNTS}
         result.complete, result.reason, result.held = self._complete, self._reason(), self._held
@@ -97,6 +96,7 @@ class Reporter:
             mine["bytes"] += row.size
             if row.outcome in ("unchanged", "failed", "filtered", "skipped"):
                 mine[row.outcome] += 1
+        figures.setdefault(self._job.domain, Counter())["skipped"] += sum(1 for _ in self._frontier.skips())
         for name, values in (("new", self._verdicts.new), ("changed", self._verdicts.changed)):
             for domain, number in values.items():
                 figures.setdefault(domain, Counter())[name] = number

@@ -58,6 +58,11 @@ class Trail:
             if not self._frontier.knows(url):
                 self._consider(url, 1, False)
 
+    def keep_robots(self, url: str) -> None:
+        """A site's robots.txt is a part of its record, as with `wget -r`."""
+        if self.open and self.refusal(url, True) is None:
+            self._frontier.add(url, 0, "requisite")
+
     def pursue(self, item: Item, target: str) -> None:
         """Follow a redirect; the host that a start URL redirects to joins the crawl."""
         if not self.open:

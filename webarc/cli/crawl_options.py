@@ -82,5 +82,7 @@ def _option(key: Key) -> Callable[[Command], Command]:
 
 
 def _help(key: Key) -> str:
+    if key.name == "crawl.allow_private":
+        return "Let links and redirects lead to private addresses, too; the config file can name single ones."
     shown = key.shown(key.default)
     return f"{key.help} [{shown}]" if shown and not isinstance(key.default, tuple) else key.help

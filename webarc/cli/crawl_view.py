@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
+from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from webarc.cli.output import one_line
 from webarc.config.units import rough_size
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from webarc.crawler.job import Job, Progress, Result
 
 _PLAIN_EVERY = 10.0
+_WIDE = 140
 _COLUMNS = ("fetched", "new", "changed", "unchanged", "gone", "moved", "failed", "filtered", "skipped")
 
 
@@ -149,25 +152,29 @@ def show_table(context: Context, results: list[Result]) -> None:
 
     if not results:
         return
+    wide = not sys.stdout.isatty() or get_terminal_size().columns >= _WIDE
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("domain", overflow="fold")
     for name in (*_COLUMNS, "size", "seconds"):
         table.add_column(name, justify="right")
+    if wide:
+        table.add_column("commitTag")
     for result in sorted(results, key=lambda item: item.domain):
         counts = result.counts
         cells = [str(counts[name]) for name in _COLUMNS]
-        table.add_row(result.domain, *cells, rough_size(counts["bytes"]), str(counts["seconds"]))
+        tag = [result.commit_tag or "-"] if wide else []
+        table.add_row(result.domain, *cells, rough_size(counts["bytes"]), str(counts["seconds"]), *tag)
     context.print_table(table)
     for result in results:
+        if result.commit_tag and not wide:
+            context.echo(f"{result.domain}: committed as {result.commit_tag}")
         for remark in remarks(result):
-            context.echo(remark)
+            context.echo(one_line(remark))
 
 
 def remarks(result: Result) -> list[str]:
     """What the table cannot say about a domain."""
     said = [f"{result.domain}: {result.error}"] if result.error else []
-    if result.commit_tag:
-        said.append(f"{result.domain}: committed as {result.commit_tag}")
     said += [f"{result.domain}: also committed {tag}" for tag in result.also]
     if result.reason and not result.error:
         said.append(f"{result.domain}: {_why(result.reason)}")
