@@ -7,8 +7,10 @@ import re
 XHTML = "application/xhtml+xml"
 _HTML_TYPES = ("text/html", XHTML)
 
-# Atomic and possessive throughout: a hostile page must not make these backtrack.
-_BLANK = rb"(?>[ \t\r\n\f]++|<!--(?:(?!-->)[\s\S])*+-->)*+"
+# A hostile page must not make these go back and forth: what was read in one way can be read in no other. Python before
+# 3.11.5 matches atomic groups and possessive repeats of groups wrongly; a look-ahead and its group do the same.
+_COMMENT = rb"<!--[^-]*+(?:-(?!->)[^-]*+)*-->"
+_BLANK = rb"(?=(?P<blank>(?:[ \t\r\n\f]++|%b)*))(?P=blank)" % _COMMENT
 _SURE = re.compile(_BLANK + rb"(?i:<!doctype[ \t\r\n\f]+html|<html)(?=[\s>/\"'])")
 _LIKELY = re.compile(
     _BLANK + rb"(?i:<(?:head|title|body|meta|link|script|style|iframe|frameset|base|h[1-6]|div|font|table|form|center"
@@ -17,9 +19,9 @@ _LIKELY = re.compile(
 _TAG = re.compile(rb"<(?:[a-zA-Z][a-zA-Z0-9:-]*+(?:\s[^<>]*+)?/?>|/[a-zA-Z][^<>]*+>|!(?i:doctype)\s)")
 _PROLOG = re.compile(rb"\s*+<\?xml[\s?]")
 _ROOT = re.compile(
-    rb"(?>\s++|<\?(?:(?!\?>)[\s\S])*+\?>|<!--(?:(?!-->)[\s\S])*+-->"
-    rb"|<!(?i:doctype)[^\[>]*+(?:\[(?:(?!\]\s*>)[\s\S])*+\]\s*+)?>)*+"
-    rb"<((?:[\w.-]++:)?)([\w.-]++)([^>]*+)"
+    rb"(?:\s++|<\?[^?]*+(?:\?(?!>)[^?]*+)*\?>|%b"
+    rb"|<!(?i:doctype)[^\[>]*+(?:\[[^\]]*+(?:\](?!\s*+>)[^\]]*+)*\]\s*+)?>)*"
+    rb"<((?:[\w.-]++:)?)([\w.-]++)([^>]*+)" % _COMMENT
 )
 _ROOT_TYPES = {
     b"svg": "image/svg+xml",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 CET = timezone(timedelta(hours=1), "CET")
 _FOURTEEN_DIGITS = re.compile(r"\d{14}")
@@ -37,11 +38,16 @@ def parse(value: str) -> datetime:
 
 def created(last_modified: str, received: datetime) -> datetime:
     """A document's own time: Last-Modified if it can be believed, else the time it was received."""
+    moment = _http_date(last_modified) if last_modified else None
+    believable = moment is not None and _EARLIEST_WEB_PAGE <= moment <= received + timedelta(days=1)
+    return moment if believable and moment else received
+
+
+@lru_cache(4096)
+def _http_date(value: str) -> datetime | None:
+    """The time that a header tells; the files of a site often share one."""
     try:
-        moment = parsedate_to_datetime(last_modified)
+        moment = parsedate_to_datetime(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(CET)
     except (ValueError, TypeError, IndexError, OverflowError):
-        return received
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    believable = _EARLIEST_WEB_PAGE <= moment <= received + timedelta(days=1)
-    return moment.astimezone(CET) if believable else received
+        return None

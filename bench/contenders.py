@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import sync
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from bench.disk import fresh_disk
 from bench.measure import Run, run
 from bench.sites import cache
 
@@ -21,9 +20,9 @@ _HERE = Path(__file__).parent
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """An empty folder beside the sites, removed at the end."""
-    with TemporaryDirectory(dir=cache(), prefix="work-") as folder:
-        yield Path(folder)
+    """An empty file system beside the sites, removed at the end."""
+    with fresh_disk(cache()) as folder:
+        yield folder
 
 
 def webarc(
@@ -42,7 +41,6 @@ def webarc(
 
 def peer(url: str, folder: Path) -> Run:
     """The same job as a shell script: wget2, rsync, git."""
-    shutil.rmtree(folder, ignore_errors=True)
     sync()
     return run([_HERE / "peer.sh", url, folder, str(CONNECTIONS)])
 

@@ -7,7 +7,6 @@ at it costs time.
 from __future__ import annotations
 
 import argparse
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -44,22 +43,26 @@ class FullJob:
 
     def measure(self, repeats: int, *, rivals: bool = True, scrapy_repeats: int = 0) -> Times:
         """All repeats, the contenders taking turns."""
-        with serve(self._root) as server, contenders.workplace() as work:
+        with serve(self._root) as server:
             for number in range(repeats):
                 self._report.progress(f"{self._root.name}: round {number + 1} of {repeats}")
-                self._webarc(server, work / "archive")
+                with contenders.workplace() as work:
+                    self._webarc(server, work / "archive")
                 if rivals:
-                    self.times.peer.append(contenders.peer(server.base + self._start, work / "peer").seconds)
-                    self.times.pages["peer"] = server.answers()[200]
+                    with contenders.workplace() as work:
+                        self._peer(server, work / "peer")
             for _ in range(scrapy_repeats):
                 self._report.progress("scrapy")
                 self.times.scrapy.append(contenders.scrapy(server.base + self._start).seconds)
                 self.times.pages["scrapy"] = server.answers()[200]
         return self.times
 
+    def _peer(self, server: Server, folder: Path) -> None:
+        self.times.peer.append(contenders.peer(server.base + self._start, folder).seconds)
+        self.times.pages["peer"] = server.answers()[200]
+
     def _webarc(self, server: Server, archive: Path) -> None:
         """A first crawl into an empty archive, and a second one of the unchanged site."""
-        shutil.rmtree(archive, ignore_errors=True)
         url = server.base + self._start
         objects = archive / domain_folder(server.domain) / ".git" / "objects"
         self.times.webarc.append(contenders.webarc(url, archive).seconds)

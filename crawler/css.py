@@ -6,21 +6,37 @@ import re
 from collections.abc import Iterator
 
 from webarc.crawler.charset import css_charset, decoded
+from webarc.crawler.expressions import many
 from webarc.crawler.joins import Joiner
 
-_STRING = r"""(?:"(?:[^"\\\n]++|\\.)*+"?+|'(?:[^'\\\n]++|\\.)*+'?+)"""
+_COMMENT = r"/\*[^*]*+" + many(r"\*++[^*/][^*]*+", "comment") + r"(?:\*++/?)?"
+_BARE = r"""(?=[^\s"'()])[^\s"'()\\]*+""" + many(r"""\\.[^\s"'()\\]*+""", "bare_escapes")
+
+
+def _string(name: str) -> str:
+    """A string; it may lack its end. In an expression nothing may follow it that does not always fit."""
+    kinds = (("double", r"[^\"\\\n]*+", '"'), ("single", r"[^'\\\n]*+", "'"))
+    return "|".join(
+        quote + plain + many(rf"\\.{plain}", f"{name}_{kind}") + f"{quote}?" for kind, plain, quote in kinds
+    )
+
+
 _TOKEN = re.compile(
     rf"""
-      /\*(?:[^*]++|\*(?!/))*+(?:\*/)?+                      # a comment; the last one may lack its end
+      {_COMMENT}
     | @namespace\b[^;]*+                                    # names a vocabulary, not a file
-    | @import\s*+(?P<imported>{_STRING})
-    | (?<![\w-])url\(\s*+(?:(?P<quoted>{_STRING})|(?P<bare>(?:[^\s"'()\\]++|\\.)++)\s*+(?=[)]|\Z))
-    | (?P<set>image-set\()(?:[^()"']++|{_STRING}|\((?:[^()"']++|{_STRING})*+\))*+
-    | {_STRING}
+    | @import\s*+(?P<imported>{_string("imported")})
+    | (?<![\w-])url\(\s*+(?:(?P<quoted>{_string("quoted")})|(?P<bare>{_BARE})\s*+(?=[)]|\Z))
+    | (?P<set>image-set\()
+    | (?P<string>{_string("string")})
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-_STRINGS = re.compile(rf"(?:url|type)\([^)]*+\)|({_STRING})", re.IGNORECASE | re.DOTALL)
+_NESTING = re.compile(rf"[()]|{_COMMENT}|{_string('any')}", re.DOTALL)
+_DEPTH = {"(": 1, ")": -1}
+# The string in type("image/png") names no file.
+_TYPE = re.compile(r"type\(\s*+\Z", re.IGNORECASE)
+_LONGEST_TYPE = 20
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|\s)?|(\r\n|[\n\r\f])|(.))", re.DOTALL)
 
 
@@ -37,14 +53,25 @@ def read_stylesheet(body: bytes, url: str, content_type: str) -> list[str]:
 
 def references(text: str) -> Iterator[str]:
     """What a style sheet or style attribute refers to, as written but for its escapes."""
+    end_of_set = 0
     for token in _TOKEN.finditer(text):
-        if token["set"]:
-            yield from references(token.group().partition("(")[2])
-            yield from map(_plain, filter(None, _STRINGS.findall(token.group())))
-        elif token["bare"]:
-            yield _plain(token["bare"])
-        elif token["imported"] or token["quoted"]:
-            yield _plain(token["imported"] or token["quoted"])
+        kind, start = token.lastgroup, token.start()
+        if kind == "set" and start >= end_of_set:
+            end_of_set = _end_of_set(text, token.end())
+        elif kind in ("imported", "quoted", "bare") or (
+            kind == "string" and start < end_of_set and not _TYPE.search(text, max(0, start - _LONGEST_TYPE), start)
+        ):
+            yield _plain(token[kind])
+
+
+def _end_of_set(text: str, start: int) -> int:
+    """Where the brackets of image-set() close, in which strings are references."""
+    depth = 1
+    for part in _NESTING.finditer(text, start):
+        depth += _DEPTH.get(part[0], 0)
+        if depth == 0:
+            return part.start()
+    return len(text)
 
 
 def _plain(written: str) -> str:

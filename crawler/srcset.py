@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _URL = re.compile(r"[\s,]*+(\S++)")
-_DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?+)*+,?")
+_COMMA_OR_BRACKET = re.compile(r",|\([^)]*+")
 
 
 def read_srcset(value: str) -> list[str]:
@@ -17,9 +17,13 @@ def read_srcset(value: str) -> list[str]:
         if reference.endswith(","):
             reference = reference.rstrip(",")
         else:
-            descriptors = _DESCRIPTORS.match(value, end)
-            end = descriptors.end() if descriptors else end
+            end = _end_of_descriptors(value, end)
         if reference:
             found.append(reference)
         candidate = _URL.match(value, end)
     return found
+
+
+def _end_of_descriptors(value: str, start: int) -> int:
+    """Behind the next comma that stands in no brackets."""
+    return next((mark.end() for mark in _COMMA_OR_BRACKET.finditer(value, start) if mark[0] == ","), len(value))

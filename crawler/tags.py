@@ -11,26 +11,31 @@ from collections.abc import Iterator
 from html import unescape
 from html.entities import html5
 
-_BLANK = rb" \t\n\f\r"
-_VALUE = rb"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^%b>"'][^%b>]*+|(?=>))""" % (_BLANK, _BLANK)
-_ATTRIBUTE = rb"[^%b/>][^%b/>=]*+(?:[%b]*+=[%b]*+%b)?+" % (_BLANK, _BLANK, _BLANK, _BLANK, _VALUE)
-_ATTRIBUTES = rb"(?:[%b/]++|%b)*+" % (_BLANK, _ATTRIBUTE)
-_NAME = rb"[a-zA-Z][^%b/>]*+" % _BLANK
-_NAME_END = rb"(?=[%b/>])" % _BLANK
-_RAW = rb"script|style|textarea|title|xmp|iframe|noembed|noframes"
-_SKIPPED = rb"(?:[^<]++|<(?![a-zA-Z/!?])|<!--(?:-?>|.*?--!?>|.*+)|<[!?][^>]*+|</(?![a-zA-Z])[^>]*+|</%b%b>)" % (
-    _NAME,
-    _ATTRIBUTES,
+from webarc.crawler.expressions import many
+
+_BLANK = r" \t\n\f\r"
+_VALUE = rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{_BLANK}>"'][^{_BLANK}>]*+|(?=>))"""
+# A value, or none to be had: where the first fits the second does not, so that there is never a second way to read.
+_ATTRIBUTE = (
+    rf"[{_BLANK}/]*+[^{_BLANK}/>][^{_BLANK}/>=]*+"
+    rf"(?:[{_BLANK}]*+=[{_BLANK}]*+{_VALUE}|(?![{_BLANK}]*+=[{_BLANK}]*+[^{_BLANK}]))"
 )
+_NAME = rf"[a-zA-Z][^{_BLANK}/>]*+"
+_NAME_END = rf"(?=[{_BLANK}/>])"
+_RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
+_RAW_END = {name: re.compile(rf"</{name}{_NAME_END}".encode(), re.IGNORECASE) for name in _RAW}
+_SKIPPED = r"[^<]++|<(?![a-zA-Z/!?])|<!--(?:-?>|.*?--!?>|.*+)|<[!?][^>]*+|</(?![a-zA-Z])[^>]*+"
+_SKIPPED_AT_ONCE = 500
 _PAIR = re.compile(
     r"""([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)"""
-    r"""(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|([^ \t\n\f\r>"'][^ \t\n\f\r>]*+)|(?=>)))?+"""
+    r"""(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|([^ \t\n\f\r>"'][^ \t\n\f\r>]*+)|(?=>)))?"""
 )
 _CHARACTER = re.compile(r"&(?:#(?:[0-9]++|[xX][0-9a-fA-F]++);?|[a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=)))")
 _FORMATTING = re.compile(
-    rb"<(?=[bcefinstuBCEFINSTU])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[%b/]" % _BLANK, re.IGNORECASE
+    rf"<(?=[bcefinstuBCEFINSTU])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[{_BLANK}/]".encode(),
+    re.IGNORECASE,
 )
-_HUGE_TAG = re.compile(rb"<%b(?:[%b/]*+%b){1000}" % (_NAME, _BLANK, _ATTRIBUTE))
+_HUGE_TAG = re.compile(rf"<{_NAME}(?:{_ATTRIBUTE}){{1000}}".encode())
 _SURELY_FEW = 1_500
 _SURELY_SHORT = 65_536
 _MOST_TAGS = 12_000
@@ -44,21 +49,35 @@ class Tags:
     """Finds the tags of certain names."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        wanted = "|".join(sorted(names)).encode()
-        other = rb"<(?!(?:%b|%b|plaintext)%b)%b%b>" % (wanted, _RAW, _NAME_END, _NAME, _ATTRIBUTES)
+        wanted = "|".join(sorted(names.union(_RAW)))
+        other = rf"<(?:/|(?!(?:{wanted}|plaintext){_NAME_END})){_NAME}{_attributes('others')}>"
         self._next = re.compile(
-            rb"(?:%b|%b)*+<(?:(%b)%b(%b)>((?:[^<]++|<(?!/\1%b))*+)|(%b)%b(%b)>)"
-            % (_SKIPPED, other, _RAW, _NAME_END, _ATTRIBUTES, _NAME_END, wanted, _NAME_END, _ATTRIBUTES),
+            rf"(?:{_SKIPPED}|{other}){{1,{_SKIPPED_AT_ONCE}}}"
+            rf"|<(?P<name>{wanted}){_NAME_END}(?P<attributes>{_attributes('run')})>".encode(),
             re.IGNORECASE | re.DOTALL,
         )
 
     def find(self, page: bytes) -> Iterator[tuple[str, dict[str, str], str]]:
         """Name, attributes and raw text of each tag in a UTF-8 page; script, style and title always come, too."""
-        found = self._next.match(page)
-        while found:
-            name, attributes, text = found[1] or found[4], found[2] or found[5] or b"", found[3] or b""
-            yield name.decode().lower(), attributes_of(attributes), text.decode("utf-8", "replace")
-            found = self._next.match(page, found.end())
+        end = 0
+        while found := self._next.match(page, end):
+            end = found.end()
+            if found["name"] is not None:
+                name = found["name"].decode().lower()
+                start, end = end, _end_of_text(name, page, end)
+                yield name, attributes_of(found["attributes"]), page[start:end].decode("utf-8", "replace")
+
+
+def _attributes(name: str) -> str:
+    return rf"{many(_ATTRIBUTE, name)}[{_BLANK}/]*+"
+
+
+def _end_of_text(name: str, page: bytes, start: int) -> int:
+    """Where the text of an element ends in which nothing but its own end tag is a tag."""
+    if name not in _RAW_END:
+        return start
+    found = _RAW_END[name].search(page, start)
+    return found.start() if found else len(page)
 
 
 def attributes_of(written: bytes) -> dict[str, str]:

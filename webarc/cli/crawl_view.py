@@ -147,7 +147,7 @@ class TerminalView(View):
 
 
 def show_table(context: Context, results: list[Result]) -> None:
-    """The figures of every domain, then what needs attention."""
+    """The figures of every domain, then what needs attention; a narrow terminal gets no columns of zeros."""
     from rich.table import Table
 
     if not results:
@@ -155,13 +155,14 @@ def show_table(context: Context, results: list[Result]) -> None:
     wide = not sys.stdout.isatty() or get_terminal_size().columns >= _WIDE
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("domain", overflow="fold")
-    for name in (*_COLUMNS, "size", "seconds"):
+    columns = [name for name in _COLUMNS if wide or any(result.counts[name] for result in results)]
+    for name in (*columns, "size", "seconds"):
         table.add_column(name, justify="right")
     if wide:
         table.add_column("commitTag")
     for result in sorted(results, key=lambda item: item.domain):
         counts = result.counts
-        cells = [str(counts[name]) for name in _COLUMNS]
+        cells = [str(counts[name]) for name in columns]
         tag = [result.commit_tag or "-"] if wide else []
         table.add_row(result.domain, *cells, rough_size(counts["bytes"]), str(counts["seconds"]), *tag)
     context.print_table(table)
