@@ -31,7 +31,7 @@ URL = "http://h.test/css/site.css"
         ("/* url(no.png) */a{content:'url(no.png)'}", []),
         ("a{b:url(data:image/png;base64,AAAA)}c{d:url(#id)}", []),
         ("@namespace url(http://www.w3.org/1999/xhtml);a{b:url(x.png)}", ["x.png"]),
-        ("a{b:image-set('1.png' 1x, url(2.png) 2x type('image/png'))}", ["2.png", "1.png"]),
+        ("a{b:image-set('1.png' 1x, url(2.png) 2x type('image/png'))}", ["1.png", "2.png"]),
         ("a{b:url(bad url.png)}c{d:url(good.png)}", ["good.png"]),
         ("a{b:url(open.png", ["open.png"]),
         ("a{b:url(x.png)}c{d:url(x.png)}", ["x.png"]),
