@@ -102,9 +102,10 @@ class Keeper:
         if body is None:
             Path(folder, PART).rename(document)
         else:
-            _write(folder, name, body)
+            _make_folder(folder)
+            _write(document, body)
         description = render(_described(capture, site, mime_type, name))
-        _write(folder, METADATA, description)
+        _write(f"{folder}/{METADATA}", description)
         refusal = self._chain.verdict(Path(document))
         if refusal:
             self._drop(capture, Path(folder), name, refusal)
@@ -263,19 +264,23 @@ def _head_of(file: Path) -> bytes:
         return stream.read(_HEAD)
 
 
-def _write(folder: str, name: str, data: bytes) -> None:
-    """Write a file of an ARC; plain calls, since there are two for every page of a crawl."""
-    path = f"{folder}/{name}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+def _make_folder(folder: str) -> None:
     try:
-        descriptor = os.open(path, flags, 0o644)
+        os.mkdir(folder)  # noqa: PTH102 - plain calls here and below: they are made for every page of a crawl
+    except FileExistsError:
+        return
     except FileNotFoundError:
         os.makedirs(folder, exist_ok=True)  # noqa: PTH103
-        descriptor = os.open(path, flags, 0o644)
-    with open(descriptor, "wb", buffering=0) as stream:  # noqa: PTH123
-        rest = memoryview(data)
-        while rest:
-            rest = rest[stream.write(rest) or 0 :]
+
+
+def _write(path: str, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        written = os.write(descriptor, data)
+        while written < len(data):
+            written += os.write(descriptor, memoryview(data)[written:])
+    finally:
+        os.close(descriptor)
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
