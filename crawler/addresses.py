@@ -11,15 +11,35 @@ from webarc.archive.urls import canonical, host_of
 from webarc.errors import BadURL, UsageProblem
 
 Network = IPv4Network | IPv6Network
-# Beyond what Python's registry calls not global: metadata services of clouds on addresses that look public, deprecated
-# site-local addresses, NAT64 for local use, and IPv4-compatible addresses, which can stand for any IPv4 one.
-_MORE_PRIVATE: tuple[Network, ...] = (
-    IPv4Network("168.63.129.16/32"),
-    IPv4Network("192.0.0.0/24"),
-    IPv6Network("fec0::/10"),
-    IPv6Network("64:ff9b:1::/48"),
-    IPv6Network("::/96"),
+# IANA's registries of special-purpose addresses as of 2025; what Python calls global changes with its version. Networks in
+# there that are reachable, but hold no web sites (anycast to relays and the like), are refused with those around them.
+_PRIVATE_IPV4 = tuple(
+    map(
+        IPv4Network,
+        (
+            "0.0.0.0/8",
+            "10.0.0.0/8",
+            "100.64.0.0/10",
+            "127.0.0.0/8",
+            "169.254.0.0/16",
+            "172.16.0.0/12",
+            "192.0.0.0/24",
+            "192.0.2.0/24",
+            "192.88.99.0/24",
+            "192.168.0.0/16",
+            "198.18.0.0/15",
+            "198.51.100.0/24",
+            "203.0.113.0/24",
+            "224.0.0.0/4",
+            "240.0.0.0/4",
+            # Metadata of a cloud on an address that looks public.
+            "168.63.129.16/32",
+        ),
+    )
 )
+# Everything else in IPv6 is local, reserved, or stands for an IPv4 address.
+_PUBLIC_IPV6 = IPv6Network("2000::/3")
+_PRIVATE_IPV6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
@@ -58,10 +78,12 @@ def allowed(address: str, policy: AddressPolicy, host: str = "") -> bool:
 def is_private(address: str) -> bool:
     """Whether an address is private, loopback, link-local, multicast, reserved, or hides one that is."""
     ip = _plain(address)
-    if not ip.is_global or ip.is_multicast or any(ip in network for network in _MORE_PRIVATE):
-        return True
-    hidden = _hidden(ip) if isinstance(ip, IPv6Address) else None
-    return hidden is not None and is_private(str(hidden))
+    if isinstance(ip, IPv4Address):
+        return any(ip in network for network in _PRIVATE_IPV4)
+    hidden = _hidden(ip)
+    if hidden is not None:
+        return is_private(str(hidden))
+    return ip not in _PUBLIC_IPV6 or any(ip in network for network in _PRIVATE_IPV6)
 
 
 def refused_host(host: str, policy: AddressPolicy) -> bool:
@@ -100,9 +122,8 @@ def _plain(address: str) -> IPv4Address | IPv6Address:
 
 
 def _hidden(ip: IPv6Address) -> IPv4Address | None:
-    if ip in _NAT64:
-        return IPv4Address(int(ip) & 0xFFFFFFFF)
-    return ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+    """The IPv4 address that a translator or a 6to4 relay would connect to."""
+    return IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else ip.sixtofour
 
 
 def _entry(text: str) -> str | Network:

@@ -21,21 +21,21 @@ def _string(name: str) -> str:
     )
 
 
+# All begin with a character or class, which is tried soonest; hence what stands before `url(` is looked at behind it.
 _TOKEN = re.compile(
     rf"""
       {_COMMENT}
-    | @namespace\b[^;]*+                                    # names a vocabulary, not a file
-    | @import\s*+(?P<imported>{_string("imported")})
-    | (?<![\w-])url\(\s*+(?:(?P<quoted>{_string("quoted")})|(?P<bare>{_BARE})\s*+(?=[)]|\Z))
-    | (?P<set>image-set\()
-    | (?P<string>{_string("string")})
+    | @(?i:namespace)\b[^;]*+                               # names a vocabulary, not a file
+    | @(?i:import)\s*+(?P<imported>{_string("imported")})
+    | [uU](?i:rl)\((?<![\w-]....)\s*+(?:(?P<quoted>{_string("quoted")})|(?P<bare>{_BARE})\s*+(?=[)]|\Z))
+    | [iI](?i:mage)-(?i:set)\((?P<set>)
+    | {_string("string")}
     """,
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+    re.VERBOSE | re.DOTALL,
 )
 _NESTING = re.compile(rf"[()]|{_COMMENT}|{_string('any')}", re.DOTALL)
 _DEPTH = {"(": 1, ")": -1}
-# The string in type("image/png") names no file.
-_TYPE = re.compile(r"type\(\s*+\Z", re.IGNORECASE)
+_REFERENCES = ("imported", "quoted", "bare")
 _LONGEST_TYPE = 20
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|\s)?|(\r\n|[\n\r\f])|(.))", re.DOTALL)
 
@@ -58,10 +58,10 @@ def references(text: str) -> Iterator[str]:
         kind, start = token.lastgroup, token.start()
         if kind == "set" and start >= end_of_set:
             end_of_set = _end_of_set(text, token.end())
-        elif kind in ("imported", "quoted", "bare") or (
-            kind == "string" and start < end_of_set and not _TYPE.search(text, max(0, start - _LONGEST_TYPE), start)
-        ):
+        elif kind in _REFERENCES:
             yield _plain(token[kind])
+        elif start < end_of_set and text[start] in "\"'" and not _is_type(text, start):
+            yield _plain(token[0])
 
 
 def _end_of_set(text: str, start: int) -> int:
@@ -72,6 +72,11 @@ def _end_of_set(text: str, start: int) -> int:
         if depth == 0:
             return part.start()
     return len(text)
+
+
+def _is_type(text: str, start: int) -> bool:
+    """Whether a string stands in type("image/png"), which names no file."""
+    return text[max(0, start - _LONGEST_TYPE) : start].rstrip().lower().endswith("type(")
 
 
 def _plain(written: str) -> str:

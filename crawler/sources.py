@@ -25,8 +25,8 @@ _ADDRESS = re.compile(
 _NUMERIC = re.compile(r"localhost|\[.*\]|[\d.]+", re.IGNORECASE)
 # Most lists hold URLs in their canonical form; a million of them need no parser.
 _CANONICAL = re.compile(
-    r"https?://(?![^/]*xn--)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}/"
-    r"(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)?(?:\?[A-Za-z0-9_.~&=+-]*+)?"
+    r"https?://(?![^/]*xn--)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}"
+    r"(?![^?]*/[/.])/[A-Za-z0-9_.~/-]*+(?:\?[A-Za-z0-9_.~&=+-]*+)?"
 )
 # Endings of file names that no top-level domain has: a bare `urls.txt` is a file that is missing.
 _FILE_ENDINGS = ("txt", "lst", "list", "csv", "tsv", "urls", "json", "xml", "html", "htm", "log", "toml", "conf", "bak")

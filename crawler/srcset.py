@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from webarc.crawler.expressions import many
+
 _URL = re.compile(r"[\s,]*+(\S++)")
-_COMMA_OR_BRACKET = re.compile(r",|\([^)]*+")
+_DESCRIPTORS = re.compile(r"[^,(]*+" + many(r"\([^)]*+[^,(]*+", "brackets") + ",?")
 
 
 def read_srcset(value: str) -> list[str]:
@@ -17,13 +19,9 @@ def read_srcset(value: str) -> list[str]:
         if reference.endswith(","):
             reference = reference.rstrip(",")
         else:
-            end = _end_of_descriptors(value, end)
+            descriptors = _DESCRIPTORS.match(value, end)
+            end = descriptors.end() if descriptors else end
         if reference:
             found.append(reference)
         candidate = _URL.match(value, end)
     return found
-
-
-def _end_of_descriptors(value: str, start: int) -> int:
-    """Behind the next comma that stands in no brackets."""
-    return next((mark.end() for mark in _COMMA_OR_BRACKET.finditer(value, start) if mark[0] == ","), len(value))

@@ -14,12 +14,14 @@ from html.entities import html5
 from webarc.crawler.expressions import many
 
 _BLANK = r" \t\n\f\r"
-_VALUE = rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{_BLANK}>"'][^{_BLANK}>]*+|(?=>))"""
-# A value, or none to be had: where the first fits the second does not, so that there is never a second way to read.
+_GAP = rf"[{_BLANK}/]*+"
+_VALUE = rf"""(?:"[^"]*+"?+|'[^']*+'?+|[^{_BLANK}>"'][^{_BLANK}>]*+|(?=>))"""
+# Where one of the three ends fits no other does: nothing can be read in a second way. The first is the usual one.
 _ATTRIBUTE = (
-    rf"[{_BLANK}/]*+[^{_BLANK}/>][^{_BLANK}/>=]*+"
-    rf"(?:[{_BLANK}]*+=[{_BLANK}]*+{_VALUE}|(?![{_BLANK}]*+=[{_BLANK}]*+[^{_BLANK}]))"
+    rf"{_GAP}[^{_BLANK}/>][^{_BLANK}/>=]*+"
+    rf"""(?:="[^"]*+"?+|(?!=")[{_BLANK}]*+=[{_BLANK}]*+{_VALUE}|(?![{_BLANK}]*+=[{_BLANK}]*+[^{_BLANK}]))"""
 )
+_FEW = 50
 _NAME = rf"[a-zA-Z][^{_BLANK}/>]*+"
 _NAME_END = rf"(?=[{_BLANK}/>])"
 _RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
@@ -35,7 +37,7 @@ _FORMATTING = re.compile(
     rf"<(?=[bcefinstuBCEFINSTU])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[{_BLANK}/]".encode(),
     re.IGNORECASE,
 )
-_HUGE_TAG = re.compile(rf"<{_NAME}(?:{_ATTRIBUTE}){{1000}}".encode())
+_HUGE_TAG = re.compile(rf"<{_NAME}[{_BLANK}/](?:{_ATTRIBUTE}){{1000}}".encode())
 _SURELY_FEW = 1_500
 _SURELY_SHORT = 65_536
 _MOST_TAGS = 12_000
@@ -50,40 +52,43 @@ class Tags:
 
     def __init__(self, names: frozenset[str]) -> None:
         wanted = "|".join(sorted(names.union(_RAW)))
-        other = rf"<(?:/|(?!(?:{wanted}|plaintext){_NAME_END})){_NAME}{_attributes('others')}>"
+        other = rf"<(?:/|(?!(?:{wanted}|plaintext){_NAME_END})){_NAME}(?:>|[{_BLANK}/]{_attributes('others')}>)"
         self._next = re.compile(
-            rf"(?:{_SKIPPED}|{other}){{1,{_SKIPPED_AT_ONCE}}}"
-            rf"|<(?P<name>{wanted}){_NAME_END}(?P<attributes>{_attributes('run')})>".encode(),
+            rf"(?:{_SKIPPED}|{other}){{0,{_SKIPPED_AT_ONCE}}}"
+            rf"(?:<(?P<name>{wanted}){_NAME_END}(?P<attributes>{_attributes('run')})>)?".encode(),
             re.IGNORECASE | re.DOTALL,
         )
 
     def find(self, page: bytes) -> Iterator[tuple[str, dict[str, str], str]]:
         """Name, attributes and raw text of each tag in a UTF-8 page; script, style and title always come, too."""
         end = 0
-        while found := self._next.match(page, end):
+        while (found := self._next.match(page, end)) and found.end() > end:
             end = found.end()
-            if found["name"] is not None:
+            if found["name"]:
                 name = found["name"].decode().lower()
-                start, end = end, _end_of_text(name, page, end)
-                yield name, attributes_of(found["attributes"]), page[start:end].decode("utf-8", "replace")
+                text = _raw_text(name, page, end) if name in _RAW_END else b""
+                end += len(text)
+                yield name, attributes_of(found["attributes"]), text.decode("utf-8", "replace")
 
 
 def _attributes(name: str) -> str:
-    return rf"{many(_ATTRIBUTE, name)}[{_BLANK}/]*+"
+    """All attributes up to the end of the tag; a few are read sooner without `many`."""
+    return rf"(?:(?:{_ATTRIBUTE}){{0,{_FEW}}}{_GAP}(?=>)|{many(_ATTRIBUTE, name)}{_GAP})"
 
 
-def _end_of_text(name: str, page: bytes, start: int) -> int:
-    """Where the text of an element ends in which nothing but its own end tag is a tag."""
-    if name not in _RAW_END:
-        return start
+def _raw_text(name: str, page: bytes, start: int) -> bytes:
+    """The text of an element in which nothing but its own end tag is a tag."""
     found = _RAW_END[name].search(page, start)
-    return found.start() if found else len(page)
+    return page[start : found.start() if found else len(page)]
 
 
 def attributes_of(written: bytes) -> dict[str, str]:
     """The attributes of a tag; of two with one name, the first counts."""
     found: dict[str, str] = {}
-    for name, double, single, bare in _PAIR.findall(written.decode("utf-8", "replace")):
+    text = written.decode("utf-8", "replace")
+    # All at once is quicker, but millions of them would not fit into memory.
+    pairs = _PAIR.findall(text) if len(text) < _SURELY_SHORT else (pair.groups("") for pair in _PAIR.finditer(text))
+    for name, double, single, bare in pairs:
         value = double or single or bare
         found.setdefault(name.lower(), _CHARACTER.sub(_character, value) if "&" in value else value)
     return found

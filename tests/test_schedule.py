@@ -242,6 +242,13 @@ class Stage:
             assert time.monotonic() < end, f"no {what} in {self.trace()}"
             time.sleep(0.05)
 
+    def wait_for_end(self, name: str) -> None:
+        """Until the scheduler knows; a stop that comes while the crawl's process is still on its way out would kill it."""
+        end = time.monotonic() + 30
+        while self.row(name).last_end is None:
+            assert time.monotonic() < end, f"{name} has not ended"
+            time.sleep(0.05)
+
     def row(self, name: str) -> Schedule:
         return next(each for each in self.state.list() if each.name == name)
 
@@ -353,7 +360,7 @@ def test_a_schedule_added_later_is_seen(stage: Stage) -> None:
     process = stage.start("forever")
     time.sleep(0.5)
     stage.add("late", "a.org")
-    stage.wait_for("end")
+    stage.wait_for_end("late")
     process.terminate()
     assert process.wait(timeout=20) == 0
 
