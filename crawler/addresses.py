@@ -11,8 +11,8 @@ from webarc.archive.urls import canonical, host_of
 from webarc.errors import BadURL, UsageProblem
 
 Network = IPv4Network | IPv6Network
-# IANA's registries of special-purpose addresses as of 2025; what Python calls global changes with its version. Networks in
-# there that are reachable, but hold no web sites (anycast to relays and the like), are refused with those around them.
+# IANA's registries of special-purpose addresses, as of 2025: what Python calls global depends on its version. Parts of
+# these networks that are reachable, but serve relays and the like instead of the web, are refused with the rest.
 _PRIVATE_IPV4 = tuple(
     map(
         IPv4Network,

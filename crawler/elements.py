@@ -55,7 +55,7 @@ def read_anchor(found: Findings, attributes: Attributes) -> None:
     """`a` and `area`, in SVG, too; nine of ten elements that say something are these, hence without further calls."""
     href = attributes.get("href") or attributes.get("xlink:href")
     if href and "#" in href:
-        href = _without_fragment(href)
+        href = without_fragment(href)
     if href:
         if "rel" in attributes and _has_nofollow(attributes["rel"]):
             found.links.setdefault(href, True)
@@ -63,7 +63,8 @@ def read_anchor(found: Findings, attributes: Attributes) -> None:
             found.links[href] = False
 
 
-def _without_fragment(href: str) -> str:
+def without_fragment(href: str) -> str:
+    """A reference up to its `#`."""
     before = href[: href.index("#")]
     # A blank at the end would be taken for one around the reference, but here it is a part of it.
     return href if before[-1:].isspace() else before
@@ -140,7 +141,8 @@ def read_style(found: Findings, attributes: Attributes) -> None:
     found.need(attributes.get("background"))
 
 
-READERS: dict[str, Callable[[Findings, Attributes], None]] = {
+Reader = Callable[[Findings, Attributes], None]
+READERS: dict[str, Reader] = {
     "a": read_anchor,
     "area": read_anchor,
     "audio": _read_file,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from webarc.archive.urls import canonical
 from webarc.crawler.charset import charset_of, codec_of, decoded
 from webarc.crawler.elements import READERS, Attributes, Findings, read_drawing, read_style
 from webarc.crawler.joins import Joiner
+from webarc.crawler.quick import read_quickly
 from webarc.crawler.tags import Tags, attributes_of, is_monstrous
 from webarc.errors import BadURL
 
@@ -28,7 +28,7 @@ _MOST_PARENTS = 100
 _TAGS = Tags(frozenset({*READERS, "svg", "use"}))
 _STYLES = re.compile(rb"""[\s"'/](?:style|background)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']++)""", re.IGNORECASE)
 _SELF_CLOSED = re.compile(
-    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp)([\s/][^<>]*+)(?<=/)>", re.IGNORECASE
+    r"<(script|style|title|textarea|iframe|noframes|noembed|xmp)([\s/][^<>]*+)(?<=/)>", re.IGNORECASE | re.ASCII
 )
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
@@ -59,29 +59,28 @@ class Page:
 def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -> Page:
     """Read a page as browsers do; `agent` is the name that robots rules may call us by. Never raises."""
     charset = charset_of(body, content_type)
-    page = _as_utf8(body, charset)
+    text = decoded(body, charset)
     if "xhtml" in content_type.lower():
-        page = _SELF_CLOSED.sub(rb"<\1\2></\1>", page)
+        text = _SELF_CLOSED.sub(r"<\1\2></\1>", text)
     found = Findings(agent)
+    if not read_quickly(text, found) or _is_cut(found):
+        found = Findings(agent)
+        read_thoroughly(text.encode("utf-8", "replace"), found)
+    base = _base(found.base, url)
+    links = _resolved(found, base, charset)
+    return Page(_title(found.title), links, found.nofollow, base, charset, _is_cut(found))
+
+
+def read_thoroughly(page: bytes, found: Findings) -> None:
+    """Read a UTF-8 page, whatever it contains."""
     if is_monstrous(page):
         _scan(page, found)
     else:
         _walk(page, found)
-    base = _base(found.base, url)
-    links = _resolved(found, base, charset)
-    cut = len(found.links) + len(found.requisites) > _MOST_LINKS
-    return Page(_title(found.title), links, found.nofollow, base, charset, cut)
 
 
-def _as_utf8(body: bytes, charset: str) -> bytes:
-    if charset == "utf-8":
-        try:
-            body.decode()
-        except UnicodeDecodeError:
-            pass
-        else:
-            return body.removeprefix(codecs.BOM_UTF8)
-    return decoded(body, charset).encode("utf-8", "replace")
+def _is_cut(found: Findings) -> bool:
+    return len(found.links) + len(found.requisites) > _MOST_LINKS
 
 
 def _walk(page: bytes, found: Findings) -> None:
@@ -183,15 +182,25 @@ def _base(written: str | None, url: str) -> str:
 def _resolved(found: Findings, base: str, charset: str) -> list[Link]:
     """Every URL once for each kind, in the order of the page."""
     url_of = _joiner(base, charset)
-    followed: dict[str, bool] = {}
-    for reference, nofollow in islice(found.links.items(), _MOST_LINKS):
-        url = url_of(reference)
-        if url is not None and (url not in followed or not nofollow):
-            followed[url] = nofollow
+    if True in found.links.values():
+        followed = _followed(found, url_of)
+    else:
+        followed = dict.fromkeys(map(url_of, islice(found.links, _MOST_LINKS)), False)
+    followed.pop(None, None)
     links = list(map(_make, zip(followed, repeat("link"), followed.values(), strict=False)))
     needed = dict.fromkeys(map(url_of, islice(found.requisites, _MOST_LINKS)))
     links.extend(Link(url, "requisite", False) for url in needed if url is not None)
     return links
+
+
+def _followed(found: Findings, url_of: Callable[[str], str | None]) -> dict[str | None, bool]:
+    """Whether a URL is not to be followed: only if that is said of every reference to it."""
+    followed: dict[str | None, bool] = {}
+    for reference, nofollow in islice(found.links.items(), _MOST_LINKS):
+        url = url_of(reference)
+        if url not in followed or not nofollow:
+            followed[url] = nofollow
+    return followed
 
 
 def _joiner(base: str, charset: str) -> Callable[[str], str | None]:
