@@ -15,7 +15,8 @@ from webarc.archive.metadata import Metadata
 from webarc.archive.objects import ObjectReader
 from webarc.archive.reports import UrlRow, parse_crawl, read_urls
 from webarc.archive.repository import Repository
-from webarc.errors import BadDocument
+from webarc.archive.walk import Note, Walk, legible_commits
+from webarc.errors import BadDocument, Damaged, GitProblem
 from webarc.sql.batch import Batch, Row
 from webarc.sql.index import Index
 from webarc.sql.rows import DefinitionRow
@@ -23,10 +24,7 @@ from webarc.sql.rows import DefinitionRow
 # A commit of a million pages is written in several transactions, an ordinary crawl in one.
 _ROWS_AT_A_TIME = 40_000
 _ARCS_AT_A_TIME = 1_000
-_FEW_COMMITS = 8
-_MAKE_VERSIONS = ("crawl", "guest")
 _REPORTS = f"{INTERNAL}/crawls/"
-Note = Callable[[str], None]
 Progress = Callable[[str, int], None]
 _Folder = tuple[str, dict[str, Change]]
 
@@ -45,32 +43,43 @@ def catch_up(
 ) -> int:
     """Write what git holds beyond the index; returns how many versions that were.
 
+    The rows of a domain without a repository, or without a commit, are removed. What is damaged in git is left out.
     `on_problem` gets a sentence for everything that cannot be read, `on_progress` the domain and the versions so far;
     `before_writing` is called before any row is written, so that reading can begin while the work tree is brought.
     """
+    note = on_problem or _unheard
     versions = 0
-    while (tip := repo.tip()) != (after := index.indexed_commit(repo.domain)):
+    while tip := repo.tip() if repo.exists() else None:
+        after = index.indexed_commit(repo.domain)
+        if after == tip:
+            return versions
         with repo.reader() as reader:
-            commits = _beyond(repo, reader, after) if tip else None
+            commits = legible_commits(repo, note) if after is None else _beyond(repo, reader, after)
             if commits is None:
-                # History was rewritten or is gone: what is indexed of it is not true any more.
+                # History was rewritten: what is indexed of it is not true any more.
                 index.forget(repo.domain)
                 continue
             batch = Batch(repo.domain, domain_folder(repo.domain), after)
-            reading = _Reading(repo, reader, index, batch, rows_at_a_time)
-            reading.on_problem, reading.on_progress, reading.before_writing = on_problem, on_progress, before_writing
+            reading = _Reading(repo, reader, index, batch, rows_at_a_time, note)
+            reading.on_progress, reading.before_writing = on_progress, before_writing
             with suppress(_MovedOn):
                 reading.read(commits)
             versions += reading.versions
+    if index.knows(repo.domain):
+        # The repository is gone, or empty, and so is what was true of it.
+        index.forget(repo.domain)
     return versions
 
 
-def _beyond(repo: Repository, reader: ObjectReader, after: str | None) -> list[Commit] | None:
-    """The commits that follow the indexed one; None if it is no longer part of the history."""
-    if after is None:
-        return repo.commits()
-    commits = repo.commits(after) if reader.read(after) is not None else []
-    head = (reader.read(commits[0].id) or b"").partition(b"\n\n")[0] if commits else b""
+def _beyond(repo: Repository, reader: ObjectReader, after: str) -> list[Commit] | None:
+    """The commits that follow the indexed one; None if it is not, or not legibly, part of the history."""
+    try:
+        commits = repo.commits(after) if reader.read(after) is not None else []
+        head = (reader.read(commits[0].id) or b"").partition(b"\n\n")[0] if commits else b""
+    except (Damaged, GitProblem):
+        # If nothing at all can be read, nothing is forgotten either.
+        legible_commits(repo, _unheard)
+        return None
     parents = [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
     return commits if parents[:1] == [after] else None
 
@@ -78,29 +87,23 @@ def _beyond(repo: Repository, reader: ObjectReader, after: str | None) -> list[C
 class _Reading:
     """One walk over commits; nothing of git is touched while rows are being written."""
 
-    def __init__(self, repo: Repository, reader: ObjectReader, index: Index, batch: Batch, limit: int) -> None:
-        self._repo, self._reader, self._index, self._batch, self._limit = repo, reader, index, batch, limit
+    def __init__(
+        self, repo: Repository, reader: ObjectReader, index: Index, batch: Batch, limit: int, note: Note
+    ) -> None:
+        self._reader, self._index, self._batch, self._limit, self._note = reader, index, batch, limit, note
+        self._walk = Walk(repo, batch.after, note)
         self._definitions = index.definitions(repo.domain)
-        self.on_problem: Note | None = None
         self.on_progress: Progress | None = None
         self.before_writing: Callable[[], None] | None = None
         self.versions = 0
 
     def read(self, commits: list[Commit]) -> None:
         """Index these commits, oldest first."""
-        for commit, changes in self._changes(commits):
+        for commit, changes in self._walk.over(commits):
             self._read_commit(commit, changes)
             self._batch.end(commit.id)
             self._write_if_full()
         self._write()
-
-    def _changes(self, commits: list[Commit]) -> Iterator[tuple[Commit, Iterable[Change]]]:
-        """A few commits one by one, which needs no memory; of many, all but the first from one git process."""
-        alone = commits if len(commits) <= _FEW_COMMITS else commits[:1]
-        for commit in alone:
-            yield commit, self._repo.changes(commit.id)
-        if len(alone) < len(commits):
-            yield from self._repo.changes_since(alone[-1].id)
 
     def _read_commit(self, commit: Commit, changes: Iterable[Change]) -> None:
         reports: list[_Folder] = []
@@ -108,7 +111,7 @@ class _Reading:
         while part := list(islice(arcs, _ARCS_AT_A_TIME)):
             self._read_arcs(commit, part)
             self._write_if_full()
-        for folder, files in reports if commit.kind in _MAKE_VERSIONS else ():
+        for folder, files in reports if self._walk.makes_versions(commit) else ():
             self._read_report(commit, folder.removeprefix(_REPORTS), files)
 
     def _read_arcs(self, commit: Commit, arcs: list[_Folder]) -> None:
@@ -120,12 +123,12 @@ class _Reading:
         for (arc, files), data in zip(written, documents, strict=True):
             self._read_arc(commit, arc, files, data)
 
-    def _read_arc(self, commit: Commit, arc: str, files: dict[str, Change], data: bytes | None) -> None:
+    def _read_arc(self, commit: Commit, arc: str, files: dict[str, Change], data: bytes | Damaged | None) -> None:
         document = files[METADATA]
         meta = self._metadata(commit, arc, data)
         if meta is None:
             self._batch.lost(arc)
-        elif commit.kind in _MAKE_VERSIONS and meta.commit_tag == commit.tag:
+        elif self._walk.is_version(commit, meta.commit_tag):
             content = files.get(meta.response.file)
             blob = content.blob if content is not None and content.status != "D" else None
             self._batch.version(arc, meta.commit_tag, _columns(meta, document.blob, blob))
@@ -133,16 +136,15 @@ class _Reading:
             # A node was added, or a user committed by hand: that makes no version, whatever it did.
             self._batch.touched(arc, meta.commit_tag, document.blob, commit.tag)
 
-    def _metadata(self, commit: Commit, arc: str, data: bytes | None) -> Metadata | None:
+    def _metadata(self, commit: Commit, arc: str, data: bytes | Damaged | None) -> Metadata | None:
         try:
             return parse(_there(data))
-        except BadDocument as problem:
+        except Damaged as problem:
             self._name(commit, f"{arc}/{METADATA}", problem)
             return None
 
-    def _name(self, commit: Commit, path: str, problem: BadDocument) -> None:
-        if self.on_problem is not None:
-            self.on_problem(f"{self._batch.folder}/{path} of {commit.tag} was left out: {problem}")
+    def _name(self, commit: Commit, path: str, problem: Damaged) -> None:
+        self._note(f"{self._batch.folder}/{path} of {commit.tag} was left out: {problem}")
 
     # -- reports of crawls ------------------------------------------------------------------------------------
 
@@ -163,7 +165,7 @@ class _Reading:
     def _read_crawl(self, commit: Commit, path: str, crawl: Change) -> None:
         try:
             self._batch.crawl(asdict(parse_crawl(_there(self._reader.read(crawl.blob)))))
-        except BadDocument as problem:
+        except Damaged as problem:
             self._name(commit, path, problem)
 
     def _read_outcomes(
@@ -179,7 +181,7 @@ class _Reading:
                 if new is not None:
                     self._batch.opened(definition, commit.tag, (new.url, new.status, new.error, new.target, new.mark))
                 self._write_if_full()
-        except BadDocument as problem:
+        except Damaged as problem:
             self._name(commit, f"{_REPORTS}{definition}/urls.xml", problem)
             self._close_all(commit, definition, known)
             return None
@@ -192,7 +194,7 @@ class _Reading:
             if known.urls_blob is not None:
                 # It was read when it was indexed, so it can be read again, or not at all.
                 return read_urls(_there(self._reader.read(known.urls_blob)))
-        except BadDocument:
+        except Damaged:
             pass
         self._close_all(commit, definition, known)
         return iter(())
@@ -239,10 +241,16 @@ def _places(changes: Iterable[Change]) -> Iterator[tuple[str, str, Change]]:
             yield *place, change
 
 
-def _there(data: bytes | None) -> bytes:
+def _there(data: bytes | Damaged | None) -> bytes:
     if data is None:
         raise BadDocument("git does not have it any more; restore the repository from a backup.")
+    if isinstance(data, Damaged):
+        raise data
     return data
+
+
+def _unheard(_problem: str) -> None:
+    pass
 
 
 def _differences(old: Iterator[UrlRow], new: Iterator[UrlRow]) -> Iterator[tuple[UrlRow | None, UrlRow | None]]:

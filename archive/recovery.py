@@ -1,13 +1,20 @@
-"""The index rebuilt from the XML of all versions in all repositories."""
+"""The index rebuilt from the XML of all versions in all repositories.
+
+What git cannot read is left out and named, and everything else is in the new index, which takes over in any case: the
+rows of the old one would be no truer for staying. A repository that cannot be read at all has no rows, rather than
+some, until it is restored; the first command that uses it then reads it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 
-from webarc.archive.indexing import Note, Progress, catch_up
+from webarc.archive.indexing import Progress, catch_up
 from webarc.archive.store import Archive
+from webarc.archive.walk import Note
 from webarc.errors import Damaged, GitProblem
 from webarc.sql.index import Index
 
@@ -16,13 +23,17 @@ _MOST_PROBLEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class RecoverySummary:
-    """What a recovery found; `problems` names what could not be read, up to a thousand of them."""
+    """What a recovery found; `problems` names what could not be read, up to a thousand of them.
+
+    `set_aside` is where a file went that stood in the index's place and was none.
+    """
 
     domains: int
     versions: int
     problems: tuple[str, ...]
     problem_count: int
     seconds: float
+    set_aside: Path | None = None
 
     @property
     def exit_code(self) -> int:
@@ -47,12 +58,14 @@ def recover(
             versions = _read(archive, fresh, chosen, problems, on_progress)
             # Crawls go on meanwhile; what they brought is read too before the new index takes over.
             versions += _read(archive, fresh, archive.domains(), problems, on_progress)
-    return RecoverySummary(len(chosen), versions, tuple(problems.named), problems.count, monotonic() - began)
+    seconds = monotonic() - began
+    return RecoverySummary(len(chosen), versions, tuple(problems.named), problems.count, seconds, index.set_aside)
 
 
 def catch_up_all(archive: Archive, index: Index, on_problem: Note | None = None) -> int:
     """Bring the rows of every domain up to date; returns how many versions were missing."""
-    return sum(catch_up(archive.repository(domain), index, on_problem) for domain in archive.domains())
+    domains = sorted({*archive.domains(), *index.domains()})
+    return sum(catch_up(archive.repository(domain), index, on_problem) for domain in domains)
 
 
 class _Problems:
@@ -76,4 +89,5 @@ def _read(archive: Archive, index: Index, domains: list[str], problems: _Problem
         except GitProblem as problem:
             # One broken repository must not keep the others out of the index.
             problems.note(f"the repository of {domain} was left out: {problem}")
+            index.forget(domain)
     return versions

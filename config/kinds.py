@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,31 @@ from webarc.config import units
 _NOTHING = ("none", "inf")
 _CREDENTIALS = re.compile(r"//[^/@\s]*@")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*")
-_PRIVATE_HEADER = re.compile(r"(?i)([^:]*(?:auth|cookie|token|key|secret)[^:]*):.*")
+_PRIVATE_HEADER = re.compile(
+    r"(?i)([^:]*(?:auth|cookie|token|key|secret|passw|credential|session)[^:]*|[^:]*(?=:\s*(?:basic|bearer)\s)):.*"
+)
+_MIME_TYPE = re.compile(r"\*|[\w!#$&^.+*-]+/[\w!#$&^.+*-]+", re.ASCII)
+_PROXY = re.compile(r"(?i)(?:https?|socks4a?|socks5h?)://[^\s/]+/?")
+
+
+class Wrong(ValueError):
+    """A value that is refused for a reason worth telling."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of value; `read` takes a TOML value, `parse` a text, both raise ValueError for anything else."""
+    """One kind of value; `read` takes a TOML value, `parse` a text, both raise ValueError for anything else.
+
+    `check` looks at what the value names, such as a file, and raises Wrong. A `vital` value that is wrong is never
+    replaced by a weaker one: a crawl without its proxy or its cookies would not be what the user wants.
+    """
 
     wanted: str
     read: Callable[[object], Any]
     parse: Callable[[str], Any]
     show: Callable[[Any], str] = str
+    check: Callable[[Any], None] = lambda value: None
+    vital: bool = False
 
 
 def flag() -> Kind:
@@ -90,6 +105,26 @@ def path(*, optional: bool = False) -> Kind:
     return Kind("a path", read, read, lambda value: "" if value is None else str(value))
 
 
+def readable() -> Kind:
+    """A file that must be there, or None."""
+    plain = path(optional=True)
+    return replace(plain, wanted="the path of a file that can be read", check=_check_readable, vital=True)
+
+
+def proxy() -> Kind:
+    """The URL of a proxy, or None."""
+    plain = text(optional=True)
+
+    def read(value: object) -> str | None:
+        if value != "" and not (isinstance(value, str) and _PROXY.fullmatch(value)):
+            raise ValueError(value)
+        return value or None
+
+    return replace(
+        plain, wanted="an http, https or socks URL such as http://host:3128", read=read, parse=read, vital=True
+    )
+
+
 def choice(*names: str) -> Kind:
     """One of a few words."""
 
@@ -104,6 +139,11 @@ def choice(*names: str) -> Kind:
 def names() -> Kind:
     """A list of words; as text, separated by commas."""
     return _listed("a list of names", _filled, separator=",")
+
+
+def mime_types() -> Kind:
+    """A list of MIME types, in which `*` stands for anything; as text, separated by commas."""
+    return _listed('a list of MIME types such as "text/html" or "image/*"', _mime_type, separator=",")
 
 
 def patterns() -> Kind:
@@ -218,7 +258,7 @@ def _expression(value: str) -> str:
     try:
         regex.compile(value)
     except regex.error as error:
-        raise ValueError(f"{value!r} is not a regular expression ({error})") from None
+        raise Wrong(f"{value!r} is not a regular expression ({error})") from None
     return value
 
 
@@ -226,6 +266,29 @@ def _header(value: str) -> str:
     if not _HEADER.fullmatch(value):
         raise ValueError(value)
     return value
+
+
+def _mime_type(value: str) -> str:
+    if not _MIME_TYPE.fullmatch(value):
+        raise Wrong(f"{value!r} is not a MIME type")
+    return value
+
+
+def _check_readable(file: Path | None) -> None:
+    if file is None:
+        return
+    try:
+        # Without waiting, should it be a pipe.
+        os.close(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        if file.is_dir():
+            raise Wrong(f"{file} is a folder")
+    except OSError as error:
+        raise Wrong(f"{file} cannot be read, {error.strerror}") from None
+
+
+def is_private_header(line: str) -> bool:
+    """Whether `Name: value` looks like a credential."""
+    return _PRIVATE_HEADER.fullmatch(line) is not None
 
 
 def _private(value: str) -> str:

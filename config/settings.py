@@ -7,8 +7,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from webarc.config import database
 from webarc.config.file import ConfigFile, find
 from webarc.config.keys import KEYS, TABLES, Key
+from webarc.config.kinds import Wrong
 from webarc.errors import ConfigProblem, UsageProblem
 
 BUILT_IN = "built-in"
@@ -16,15 +18,22 @@ _OWN_FILE = ".py:"
 
 
 class Settings(Mapping[str, Any]):
-    """Values by name, as in `settings["crawl.depth"]`; `warnings` says what was wrong with their sources."""
+    """Values by name, as in `settings["crawl.depth"]`; `warnings` says what was wrong with their sources.
+
+    Asking for a vital value that is wrong raises ConfigProblem.
+    """
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {name: key.default for name, key in KEYS.items()}
         self._origins: dict[str, str] = dict.fromkeys(KEYS, BUILT_IN)
+        self._faults: list[str] = []
+        self._refused: dict[str, str] = {}
         self.warnings: list[str] = []
         self.file: Path | None = None
 
     def __getitem__(self, name: str) -> Any:
+        if name in self._refused:
+            raise ConfigProblem(f"{self._refused[name]}; correct it.")
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -49,6 +58,22 @@ class Settings(Mapping[str, Any]):
     def _set(self, name: str, value: Any, origin: str) -> None:
         self._values[name] = value
         self._origins[name] = origin
+        self._refused.pop(name, None)
+
+    def _warn(self, fault: str, then: str) -> None:
+        self._faults.append(fault)
+        self.warnings.append(f"{fault}; {then}.")
+
+    def _wrong(self, place: str, key: Key, raw: object, error: ValueError) -> None:
+        """A value that is not taken: the weaker one stays, unless it is vital that there is none."""
+        fault = f"{place}: {key.name} {_complaint(key, raw, error)}"
+        if key.kind.vital:
+            self._refused[key.name] = fault
+            self._warn(fault, "no crawl begins with it")
+            return
+        origin = self.origin(key.name)
+        kept = "the built-in value" if origin == BUILT_IN else f"the value from {origin},"
+        self._warn(fault, f"{kept} {self.shown(key.name) or '(none)'} is used")
 
 
 def load(
@@ -64,8 +89,8 @@ def load(
     settings = Settings()
     _read_file(settings, find(explicit, environ or {}))
     _read_environment(settings, environ or {})
-    if strict and settings.warnings:
-        raise ConfigProblem(_together(settings.warnings))
+    if strict and settings._faults:
+        raise ConfigProblem(_together(settings._faults))
     _read_overrides(settings, overrides or {})
     return settings
 
@@ -74,17 +99,19 @@ def _read_file(settings: Settings, file: ConfigFile | None) -> None:
     if file is None:
         return
     if file.problem:
-        settings.warnings.append(f"{file.problem.rstrip('.')}; built-in values are used.")
+        settings._warn(file.problem.rstrip("."), "built-in values are used")
         return
     settings.file = file.path
     for name, raw in file.values.items():
         if name not in KEYS:
-            settings.warnings.append(f"{file.where(name)}: {_unknown(name)}")
+            settings._warn(f"{file.where(name)}: {_unknown(name)}", "it is ignored")
             continue
         try:
-            settings._set(name, _placed(KEYS[name].kind.read(raw), file.path.absolute().parent), file.place(name))
+            value = _placed(name, KEYS[name].kind.read(raw), file.path.absolute().parent)
+            KEYS[name].kind.check(value)
+            settings._set(name, value, file.place(name))
         except ValueError as error:
-            settings.warnings.append(f"{file.where(name)}: {_wrong(KEYS[name], raw, error, settings)}")
+            settings._wrong(file.where(name), KEYS[name], raw, error)
 
 
 def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
@@ -94,12 +121,14 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
         key = by_variable.get(variable)
         if key is None:
             if variable.startswith(ours):
-                settings.warnings.append(f"${variable} sets nothing{_guess(variable, by_variable)}; it is ignored.")
+                settings._warn(f"${variable} sets nothing{_guess(variable, by_variable)}", "it is ignored")
         elif text:  # an empty variable counts as not set
             try:
-                settings._set(key.name, key.kind.parse(text), f"${variable}")
+                value = key.kind.parse(text)
+                key.kind.check(value)
+                settings._set(key.name, value, f"${variable}")
             except ValueError as error:
-                settings.warnings.append(f"${variable}: {_wrong(key, text, error, settings)}")
+                settings._wrong(f"${variable}", key, text, error)
 
 
 def _read_overrides(settings: Settings, overrides: Mapping[str, Any]) -> None:
@@ -109,13 +138,16 @@ def _read_overrides(settings: Settings, overrides: Mapping[str, Any]) -> None:
         key = KEYS[name]
         try:
             parsed = key.kind.parse(value) if isinstance(value, str) else key.kind.read(value)
+            key.kind.check(parsed)
         except ValueError as error:
             raise UsageProblem(f"{key.flag or name} {_complaint(key, value, error)}.") from None
         settings._set(name, parsed, key.given(parsed) or "command line")
 
 
-def _placed(value: Any, folder: Path) -> Any:
+def _placed(name: str, value: Any, folder: Path) -> Any:
     """Paths in a config file are relative to that file, wherever webarc is started."""
+    if name == "database" and value:
+        return database.absolute(value, folder)
     if isinstance(value, Path):
         return folder / value
     if isinstance(value, dict):
@@ -125,8 +157,8 @@ def _placed(value: Any, folder: Path) -> Any:
 
 def _unknown(name: str) -> str:
     if name in TABLES:
-        return f"{name} must be a table, written [{name}]; it is ignored."
-    return f"unknown key {name}{_guess(name, KEYS)}; it is ignored."
+        return f"{name} must be a table, written [{name}]"
+    return f"unknown key {name}{_guess(name, KEYS)}"
 
 
 def _guess(name: str, known: Mapping[str, Key]) -> str:
@@ -138,17 +170,10 @@ def _guess(name: str, known: Mapping[str, Key]) -> str:
     return f", did you mean {'$' if close[0] not in KEYS else ''}{close[0]}?" if close else ""
 
 
-def _wrong(key: Key, raw: object, error: ValueError, settings: Settings) -> str:
-    origin = settings.origin(key.name)
-    kept = "the built-in value" if origin == BUILT_IN else f"the value from {origin},"
-    value = settings.shown(key.name) or "(none)"
-    return f"{key.name} {_complaint(key, raw, error)}; {kept} {value} is used."
-
-
 def _complaint(key: Key, raw: object, error: ValueError) -> str:
-    """What was found and what is wanted; a secret is not repeated."""
-    given = "" if key.secret else f" (not {_shortened(raw)})"
-    reason = f": {error}" if "not a regular expression" in str(error) else ""
+    """What was found and what is wanted; a secret, also one inside a URL, is not repeated."""
+    given = "" if key.secret or "@" in str(raw) else f" (not {_shortened(raw)})"
+    reason = f": {error}" if isinstance(error, Wrong) else ""
     return f"must be {key.kind.wanted}{given}{reason}"
 
 
@@ -157,5 +182,6 @@ def _shortened(raw: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _together(warnings: list[str]) -> str:
-    return " ".join(warnings) if len(warnings) <= 3 else f"{' '.join(warnings[:3])} ({len(warnings) - 3} more.)"
+def _together(faults: list[str]) -> str:
+    more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
+    return f"{'; '.join(faults[:3])}{more}; correct this or leave out --strict-config."

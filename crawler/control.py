@@ -9,7 +9,7 @@ from typing import Any
 
 from webarc.crawler.job import Progress
 
-STOP, JOIN, PROGRESS, DONE = "stop", "join", "progress", "done"
+STOP, JOIN, PROGRESS, NOTE, DONE = "stop", "join", "progress", "note", "done"
 _EVERY = 0.5
 _LISTEN = 0.05
 
@@ -48,6 +48,10 @@ class Control:
             if kind == JOIN:
                 return bool(value)
         return False
+
+    def say(self, text: str) -> None:
+        """A remark for people."""
+        self._send(NOTE, text)
 
     def done(self, result: object) -> None:
         """Hand over the result."""

@@ -25,9 +25,9 @@ class Previous:
         self.held = record.held if record else ()
         self.rows = rows
 
-    def reached(self) -> Iterator[str]:
-        """URLs that answered well then."""
-        return (row.url for row in self.rows if 200 <= row.status < 300)
+    def urls(self) -> Iterator[str]:
+        """Every URL that was asked for then."""
+        return (row.url for row in self.rows)
 
 
 class Ending:
@@ -42,6 +42,7 @@ class Ending:
         self._index = index
         self._previous = previous
         self._unlinked: set[str] = set()
+        self._removed: set[str] = set()
 
     @property
     def domains(self) -> Collection[str]:
@@ -54,15 +55,16 @@ class Ending:
             return False
         return not any(self._hides_links(row) for row in self._frontier.rows() if host_of(row.url) in self._previous)
 
-    def ask_unreached(self) -> None:
-        """Ask for what the last crawl of this definition reached and this one did not."""
+    def ask_unreached(self, *, prune: str) -> None:
+        """Ask for what the archive has, the last crawl of this definition asked for, and this one did not reach."""
         self._trail.open = False
-        for domain in self._previous:
-            for url in self._previous[domain].reached():
-                if not self._frontier.knows(url):
-                    self._unlinked.add(url)
-                    self._harvest.ask(url, "unlinked")
-        self._harvest.run()
+        for domain, previous in self._previous.items():
+            unknown = [url for url in previous.urls() if not self._frontier.knows(url)]
+            self._unlinked.update(url for url in unknown if self._row(url) is not None and host_of(url) == domain)
+        if prune != "unreached":
+            for url in sorted(self._unlinked):
+                self._harvest.ask(url, "unlinked")
+            self._harvest.run()
 
     def ask_gone_again(self) -> None:
         """Ask a second time for what answered 404 or 410 and is in the archive."""
@@ -79,11 +81,12 @@ class Ending:
         candidates = {row.url for row in self._frontier.rows() if row.outcome == "gone" and host_of(row.url) == domain}
         candidates |= set(self.moved(domain))
         if prune == "unreached" and complete:
-            alive = (row.url for row in self._frontier.rows() if row.outcome in _REACHED)
-            candidates |= {url for url in alive if url in self._unlinked and host_of(url) == domain}
+            candidates |= {url for url in self._unlinked if host_of(url) == domain}
         arcs = self._index.current_count(domain)
         held = self._previous[domain].held if domain in self._previous else ()
-        return decide(candidates, held, arcs, allow=allow)
+        removals = decide(candidates, held, arcs, allow=allow)
+        self._removed.update(removals.now)
+        return removals
 
     def moved(self, domain: str) -> list[str]:
         """URLs of the archive that now lead for good to one that answered well."""
@@ -92,25 +95,26 @@ class Ending:
 
     def rows(self, domain: str, *, complete: bool) -> Iterator[UrlRow]:
         """The lines of urls.xml, sorted; an incomplete crawl keeps what an earlier one knew."""
-        mine = (row for row in self._frontier.rows() if host_of(row.url) == domain and row.outcome != "skipped")
-        asked = ((row.url, self._line(row)) for row in mine)
-        if complete or domain not in self._previous:
-            yield from (line for _, line in asked)
-            return
-        carried = (
+        mine = (row for row in self._frontier.rows() if host_of(row.url) == domain and row.error != "robots")
+        asked = (self._line(row) for row in mine)
+        carried = [
             UrlRow(row.url, row.status, row.error, row.target, "carried")
-            for row in self._previous[domain].rows
-            if not self._frontier.knows(row.url)
-        )
-        yield from sorted([*(line for _, line in asked), *carried])
+            for row in (self._previous[domain].rows if domain in self._previous else ())
+            if not self._frontier.knows(row.url) and self._is_worth_carrying(row.url, complete)
+        ]
+        yield from sorted([*asked, *carried]) if carried else asked
+
+    def _is_worth_carrying(self, url: str, complete: bool) -> bool:
+        """What an incomplete crawl did not ask for, and what was held back, must not be forgotten."""
+        return url not in self._removed and (not complete or url in self._unlinked)
 
     def _line(self, row: Row) -> UrlRow:
         mark = "unlinked" if row.url in self._unlinked and row.outcome in _REACHED else row.mark
         return UrlRow(row.url, row.status, row.error, row.target, mark)
 
     def _hides_links(self, row: Row) -> bool:
-        if row.outcome == "skipped":
-            return row.kind == "start"
+        if row.kind == "start" and row.outcome in ("skipped", "missing", "gone", "failed"):
+            return True
         transient = row.status == 0 or row.status >= 500 or row.status in _TRANSIENT_STATUS or row.status < 400
         return row.outcome == "failed" and (transient or self._row(row.url) is not None)
 

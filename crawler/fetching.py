@@ -23,5 +23,10 @@ def make_fetcher(job: Job) -> Fetcher:
         cookie_file=Path(options.load_cookies) if options.load_cookies else None,
         proxy=options.proxy,
     )
-    policy = AddressPolicy.build(job.starts, options.allowed_hosts, allow_private=options.allow_private)
-    return Fetcher(options.limits, presented, policy)
+    return Fetcher(options.limits, presented, address_policy(job))
+
+
+def address_policy(job: Job) -> AddressPolicy:
+    """Which private addresses a job may reach: those that its start URLs or the settings name."""
+    options = job.options
+    return AddressPolicy.build(job.starts, options.allowed_hosts, allow_private=options.allow_private)

@@ -17,6 +17,7 @@ from webarc.sql.rows import CurrentRow
 from webarc.sql.statements import statement
 
 _BATCH = 2_000
+_LONGEST_CHAIN = 100
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Item:
     redirects: int
     plain: bool
     attempt: int = 1
+    mark: str = ""
     current: CurrentRow | None = None
 
 
@@ -62,7 +64,7 @@ class Frontier:
         self._skipped: set[int] = set()
         self._new: list[tuple[str, int, str, int, bool]] = []
         self._skips: list[tuple[str, str]] = []
-        self._finished: list[tuple[str, str, int, str, str, int, int]] = []
+        self._finished: list[tuple[str, str, int, str, str, str, int, int]] = []
         self.waiting = 0
 
     def add(self, url: str, depth: int, kind: str, redirects: int = 0, plain: bool = False) -> bool:
@@ -115,14 +117,9 @@ class Frontier:
         self, item: Item, outcome: str, status: int = 0, *, error: str = "", target: str = "", size: int = 0
     ) -> None:
         """Record what became of a URL."""
-        self._finished.append((item.url, outcome, status, error, target, size, item.id))
+        self._finished.append((item.url, outcome, status, error, target, item.mark, size, item.id))
         if len(self._finished) >= _BATCH:
             self.flush()
-
-    def mark(self, row_id: int, mark: str) -> None:
-        """Put a remark on a URL's row, such as `unlinked`."""
-        self.flush()
-        self._database.execute(statement("frontier_mark"), (mark, row_id))
 
     def refuse(self, drops: list[tuple[str, int]]) -> None:
         """Files that were fetched have been dropped by filters: (why, row id)."""
@@ -148,6 +145,17 @@ class Frontier:
         for url, target in self._database.execute(statement("frontier_moved")).fetchall():
             if self._database.execute(statement("frontier_answered"), (target,)).fetchone()[0]:
                 yield url, target
+
+    def leads_nowhere(self, url: str) -> bool:
+        """Whether a URL redirects in a circle, too often, or to something that was never asked for."""
+        self.flush()
+        self._database.execute(statement("frontier_index"))
+        for _ in range(_LONGEST_CHAIN):
+            row = self._database.execute(statement("frontier_one"), (url,)).fetchone()
+            if row is None or row[0] != "redirect":
+                return row is None and hash(key_of(url)) not in self._skipped
+            url = row[1]
+        return True
 
     def unfinished(self) -> Iterator[str]:
         """URLs that still waited when the crawl ended."""

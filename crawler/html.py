@@ -189,7 +189,8 @@ def _resolved(found: Findings, base: str, charset: str) -> list[Link]:
     followed.pop(None, None)
     links = list(map(_make, zip(followed, repeat("link"), followed.values(), strict=False)))
     needed = dict.fromkeys(map(url_of, islice(found.requisites, _MOST_LINKS)))
-    links.extend(Link(url, "requisite", False) for url in needed if url is not None)
+    needed.pop(None, None)
+    links.extend(map(_make, zip(needed, repeat("requisite"), repeat(False), strict=False)))
     return links
 
 

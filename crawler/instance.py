@@ -33,10 +33,12 @@ from webarc.crawler.manners import Manners
 from webarc.crawler.reporting import Reporter
 from webarc.crawler.scope import Scope
 from webarc.crawler.trail import Trail
-from webarc.crawler.wget import run_wget
-from webarc.errors import Locked, WebarcError
+from webarc.crawler.wget import Wget
+from webarc.errors import Locked, Stopped, WebarcError
 from webarc.sql.index import Index
 from webarc.sql.rows import CurrentRow
+
+_LOCK_LOOK = 0.5
 
 
 def run_instance(job: Job, connection: Connection) -> None:
@@ -81,7 +83,7 @@ class Instance:
 
     def __enter__(self) -> Instance:
         job, stack = self._job, self._stack
-        stack.enter_context(self._archive.lock_crawl(job.domain, wait=job.lock_wait))
+        self._lock_crawl()
         try:
             self._staging = stack.enter_context(self._archive.new_staging(job.domain)).path
             # Forked before databases and connections are open: those must not be shared between processes.
@@ -99,6 +101,23 @@ class Instance:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def _lock_crawl(self) -> None:
+        """Own the domain; waits for another crawl of it, says so, and stops waiting when asked to."""
+        until = None if self._job.lock_wait is None else self._began + self._job.lock_wait
+        said = False
+        while True:
+            try:
+                self._stack.enter_context(self._archive.lock_crawl(self._job.domain, wait=_LOCK_LOOK))
+                return
+            except Locked as error:
+                if until is not None and monotonic() >= until:
+                    raise
+                if self._control.check():
+                    raise Stopped(f"stopped while {error}") from None
+                if not said:
+                    self._control.say(f"waiting: {error}")
+                said = True
 
     def crawl(self, result: Result) -> None:
         """Fetch, decide, report, commit."""
@@ -129,9 +148,8 @@ class Instance:
             ending = Ending(harvest, trail, self._frontier, self._index, self._previous)
             if job.options.engine == "wget":
                 trail.open = False
-                harvest.reason = run_wget(
-                    *(job, self._frontier, judgement, self._staging, self._look_up, self._control.check)
-                )
+                wget = Wget(job, self._staging, self._control.check)
+                harvest.reason = wget.run(self._frontier, trail, judgement, self._look_up)
             else:
                 for url in job.starts:
                     harvest.ask(url, "start")
@@ -142,7 +160,7 @@ class Instance:
 
     def _end(self, harvest: Harvest, ending: Ending) -> None:
         if ending.complete():
-            ending.ask_unreached()
+            ending.ask_unreached(prune=self._job.options.prune)
         if not harvest.reason:
             ending.ask_gone_again()
 
@@ -197,7 +215,7 @@ class Instance:
         if repository.exists():
             with self._archive.lock_tree(domain):
                 mend(repository)
-            catch_up(repository, self._index)
+        catch_up(repository, self._index)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)
         self._owned[domain] = scheme
@@ -236,6 +254,8 @@ class Instance:
 
     def _current(self, domain: str, arcs: list[str]) -> dict[str, CurrentRow]:
         if domain not in self._empty:
+            if domain not in self._owned:
+                catch_up(self._archive.repository(domain), self._index)
             self._empty[domain] = self._index.current_count(domain) == 0
         return {} if self._empty[domain] else self._index.current(domain, arcs)
 

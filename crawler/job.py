@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from webarc.crawler.options import CrawlOptions
 
@@ -51,9 +52,17 @@ class Result:
     held: int = 0
     also: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
     error: str = ""
     error_class: str = ""
     exit_code: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as machines get it, in `--json` and in the report."""
+        values = asdict(self)
+        for name, shown in (("commit_tag", "commitTag"), ("exit_code", "exitCode"), ("error_class", "errorClass")):
+            values[shown] = values.pop(name)
+        return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,10 @@ class Judgement:
         row = item.current
         self.counts["fetched"] += 1
         self.counts["bytes"] += answer.length
-        if answer.error:
+        if answer.error == "too-large":
+            # The user's limit, not the server's fault: the crawl is as whole as it was asked to be.
+            self._frontier.finish(item, "skipped", answer.status or 200, error=answer.error)
+        elif answer.error:
             self.fail(item, answer.error, answer.status)
         elif answer.status == 304 and row is not None:
             self._not_modified(item, answer, row)
@@ -159,6 +162,8 @@ class Judgement:
         too_many = item.redirects >= self._options.limits.max_redirect
         if key_of(target) == key_of(item.url) and not too_many:
             # The same page under the other scheme, or a page that wants its cookie back: the key stays, so ask again.
+            if target != item.url:
+                item.mark = f"from {item.url.partition(':')[0]}"
             item.url, item.redirects, item.plain = target, item.redirects + 1, False
             self._again(item)
             return

@@ -48,6 +48,7 @@ class _Site:
         self.crawl_time = crawl_time
         self.owned = owned
         self.importer: Importer | None = None
+        self.base = repository.tip() if repository.exists() else None
         self.count = 0
         self.waiting: list[_Kept] = []
         self.replacing: list[_Kept] = []
@@ -152,8 +153,8 @@ class Keeper:
         return _Site(repository, self._staging / domain_folder(domain), crawl_time, owned=owned)
 
     def _drop(self, capture: Capture, folder: Path, name: str, refusal: str) -> None:
-        (folder / name).unlink()
-        (folder / METADATA).unlink()
+        (folder / name).unlink(missing_ok=True)
+        (folder / METADATA).unlink(missing_ok=True)
         self._filtered[capture.domain] += 1
         self._drops.append((f"filter:{refusal}", capture.row))
         _remove_empty(folder, self._staging)
@@ -165,31 +166,56 @@ class Keeper:
             stack.enter_context(self._archive.lock_tree(order.domain))
             importer = site.open_importer()
             warnings += mend(repository)
-            if not site.owned:
-                self._stamp(site, importer)
             parent = repository.tip()
-            if parent:
-                reader = stack.enter_context(repository.reader())
-                _drop_outdated(importer, reader, parent, site.replacing, order.removals)
+            reader = stack.enter_context(repository.reader()) if parent else None
+            if not site.owned:
+                self._stamp(site, importer, reader, parent)
+                if not site.replacing:
+                    importer.abort()
+                    return
+            if parent and reader:
+                _drop_outdated(importer, reader, parent, [*site.replacing, *_overtaken(site)], order.removals)
             for path, source in order.reports:
                 importer.add(path, Path(source))
             kind = "crawl" if site.owned else "guest"
-            message = f"{site.tag}\n\n{order.body}\n\nWebarc-Kind: {kind}\n"
+            body = order.body or f"new {self._new[order.domain]}, changed {self._changed[order.domain]}"
+            message = f"{site.tag}\n\n{body}\n\nWebarc-Kind: {kind}\n"
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
             yield Landed(order.domain)
             warnings += bring(repository, site.staged)
         yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
         shutil.rmtree(site.staged, ignore_errors=True)  # while the fetch side writes the index
 
-    def _stamp(self, site: _Site, importer: Importer) -> None:
+    def _stamp(self, site: _Site, importer: Importer, reader: ObjectReader | None, parent: str | None) -> None:
         """Guests learn their crawl time only now, under the lock, so that it follows every commit before it."""
         site.crawl_time = self._archive.reserve(site.repository.domain, times.parse(self._start))
         for kept in site.waiting:
             document = site.staged / kept.arc / METADATA
             meta = parse(document.read_bytes())
+            stored = reader.read(f"{parent}:{kept.arc}/{METADATA}") if reader else None
+            if stored is not None and _same_version(parse(stored).response, meta.response):
+                continue  # another crawl has brought the same bytes meanwhile
+            site.replacing.append(kept)
             document.write_bytes(render(replace(meta, crawl_time=site.crawl_time, commit_tag=site.tag)))
             importer.add(f"{kept.arc}/{kept.name}", site.staged / kept.arc / kept.name)
             importer.add(f"{kept.arc}/{METADATA}", document)
+
+
+def _same_version(one: Response, two: Response) -> bool:
+    """Whether two answers are one version: the same bytes, type and character set."""
+    return (one.sha256, one.declared_type, one.charset) == (two.sha256, two.declared_type, two.charset)
+
+
+def _overtaken(site: _Site) -> Iterator[_Kept]:
+    """ARCs that a guest of another crawl brought while this one ran, and that this one brings, too."""
+    if not site.owned or site.base == site.repository.tip():
+        return
+    for _, changes in site.repository.changes_since(site.base):
+        for change in changes:
+            arc, _, name = change.path.rpartition("/")
+            folder = site.staged / arc
+            if name == METADATA and (folder / METADATA).is_file():
+                yield _Kept(arc, parse((folder / METADATA).read_bytes()).response.file)
 
 
 def _described(capture: Capture, site: _Site, mime_type: str, name: str) -> Metadata:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import unescape
-from string import ascii_lowercase
 
 from webarc.crawler.elements import READERS, Attributes, Findings, Reader, read_anchor, without_fragment
 from webarc.crawler.tags import attributes_of
@@ -47,25 +46,29 @@ _NOT_PLAIN = (
     r"(?:feimage|frame|frameset|iframe|image|math|noembed|noframes|plaintext|script|select|style|svg|template|textarea"
     rf"|title|xmp){_END_OF_NAME}"
 )
+_TEXT = (
+    rf"cript(?<=<script){_ATTRIBUTES}{_raw('script', '|!--')}</script>"
+    rf"|frame(?<=<iframe){_ATTRIBUTES}{_raw('iframe')}</iframe>"
+    rf"""|tyle(?<=<style)(?: (?:id|media|type)="[^">]*+"){{0,3}}>{_raw("style")}</style>"""
+    rf"|itle(?<=<title)>{_raw('title')}</title>"
+)
+# Every group costs time at each tag, hence only two: the reference of a simple anchor, and any other tag to be read.
 _BRANCHES = (
-    r'a href="([^"]++)"(?:>| [ac-qt-z][a-z0-9-]*+="[^"]*+">'
+    r'a (?:href="|[ac-gi-qt-z][a-z0-9-]*+="[^"]*+" href=")([^"]++)"(?:>| [ac-qt-z][a-z0-9-]*+="[^"]*+">'
     rf'|(?:{_BLANK}++[ac-qt-z][a-z0-9:_.-]*+="[^"]*+"){{0,30}}{_BLANK}*+>)',
     rf"/[a-z0-9-]*+[^a-z0-9>-](?<!/(?={_UPPER}).){_ODD}",
-    rf"[Aabeilmostv]((?:{_NAMES}){_ATTRIBUTES})",
+    rf"[Aabeilmostv]((?:{_NAMES}){_ATTRIBUTES}|{_TEXT})",
     r"!(?:--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+){0,2000}-->|[dD][oO][cC][tT][yY][pP][eE][^<>]*+>)",
     r"\?[^<>]*+>",
-    rf"s(?:(cript{_ATTRIBUTES}){_raw('script', '|!--')}</script>"
-    rf'|tyle(?: (?:id|media|type)="[^"]*+"){{0,3}}>({_raw("style")})</style>'
-    rf"|elect{_END_OF_NAME}{_REST}[^<]*+(?:</?opt(?:ion|group){_END_OF_NAME}{_REST}[^<]*+){{0,2000}}</select>)",
-    rf"t(?:itle(>{_raw('title')})</title>|extarea{_END_OF_NAME}{_REST}{_raw('textarea')}</textarea>)",
-    rf"i(frame{_ATTRIBUTES}){_raw('iframe')}</iframe>",
+    rf"select{_END_OF_NAME}{_REST}[^<]*+(?:</?opt(?:ion|group){_END_OF_NAME}{_REST}[^<]*+){{0,2000}}</select>",
+    rf"textarea{_END_OF_NAME}{_REST}{_raw('textarea')}</textarea>",
     rf'[a-z][a-z0-9-]*+(?: (?![ac-z][a-z0-9-]*+="[ !#-%*-;=?A-~]*+">|{_REST_AFTER_BLANK})'
     rf"|[^ >a-z0-9-](?!(?<=/)>|(?<=[\t\n\f]){_REST_AFTER_BLANK})){_ODD}",
     rf"[fimnpstx][acefilmortv](?<=(?={_NOT_PLAIN})..){_ODD}",
     rf"[A-Z!?](?<=(?!{_UPPER}).){_ODD}",
 )
 _TAG = re.compile(rf"<(?:{'|'.join(_BRANCHES)})")
-_META = re.compile(r"http-equiv|robots|&|style|background")
+_START = re.compile(rf"([a-z]*+)({_ATTRIBUTES})")
 _PART = r"(?:table|t[dhr]|tbody|thead|tfoot|caption|col|colgroup)"
 # What is neither in a cell nor in a caption goes before the whole table.
 _LOOSE = re.compile(
@@ -97,10 +100,10 @@ def read_quickly(text: str, found: Findings) -> bool:
         return False
 
 
-def _read(tags: list[tuple[str, ...]], found: Findings) -> bool:
+def _read(tags: list[tuple[str, str]], found: Findings) -> bool:
     """Take in what the tags say; returns whether there are tables."""
     links, styles, tables = found.links, [], False
-    for href, tag, script, style, title, frame in tags:
+    for href, tag in tags:
         if href:
             if "&" in href:
                 read_anchor(found, _attributes(f'href="{href}"'))
@@ -108,15 +111,15 @@ def _read(tags: list[tuple[str, ...]], found: Findings) -> bool:
                 links[href] = False
             elif href[0] != "#":
                 links[without_fragment(href)] = False
-        elif element := tag or script or frame:
-            if not element.startswith("eta") or _may_matter(element, found.agent):
-                reader, attributes = _element(element) if len(element) <= _LONGEST_KNOWN else _element_of(element)
-                reader(found, attributes)
-            tables |= element.startswith("able")
-        elif style:
-            styles.append(style)
-        elif title and found.title is None:
-            found.title = unescape(_checked(title[1:]))
+        elif tag.startswith("itle"):
+            if found.title is None:
+                found.title = unescape(_checked(tag[len("itle>") : -len("</title>")]))
+        elif tag.startswith("tyle"):
+            styles.append(tag[tag.index(">") + 1 : -len("</style>")])
+        elif tag and (not tag.startswith("eta") or _may_matter(tag, found.agent)):
+            reader, attributes = _element(tag) if len(tag) <= _LONGEST_KNOWN else _element_of(tag)
+            reader(found, attributes)
+            tables |= reader is _read_table
     for style in styles:
         found.style(style)
     return tables
@@ -125,12 +128,16 @@ def _read(tags: list[tuple[str, ...]], found: Findings) -> bool:
 def _may_matter(meta: str, agent: str) -> bool:
     """Most meta elements are about something else."""
     lower = meta.lower()
-    return agent in lower or _META.search(lower) is not None
+    if "http-equiv" in lower or "robots" in lower or agent in lower:
+        return True
+    return "&" in lower or "style" in lower or "background" in lower
 
 
 def _element_of(tag: str) -> tuple[Reader, Attributes]:
-    name = tag[: len(tag) - len(tag.lstrip(ascii_lowercase))]
-    return _READERS[name], _attributes(tag[len(name) :])
+    start = _START.match(tag)
+    if start is None:
+        raise _Odd
+    return _READERS[start[1]], _attributes(start[2])
 
 
 _element = lru_cache(maxsize=_MOST_KNOWN)(_element_of)

@@ -18,11 +18,12 @@ _CSS = "text/css"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read: links as (URL, is it a requisite)."""
+    """What was read: links as (URL, is it a requisite), and URLs that must not be followed."""
 
     title: str | None
     charset: str
     links: Iterable[tuple[str, bool]]
+    unfollowed: Iterable[str] = ()
 
 
 def media_type(content_type: str) -> str:
@@ -44,7 +45,12 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
             for link in page.links
             if link.kind == "requisite" or (follow and not (agent and link.nofollow))
         ]
-        return Reading(page.title, page.charset, links)
+        unfollowed = (
+            [link.url for link in page.links if link.kind == "link"]
+            if not follow
+            else [link.url for link in page.links if agent and link.nofollow]
+        )
+        return Reading(page.title, page.charset, links, unfollowed)
     if kind == _CSS:
         links = [(found, True) for found in read_stylesheet(body, url, content_type)]
         return Reading(None, css_charset(body, content_type), links)

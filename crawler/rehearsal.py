@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from webarc.archive.urls import host_of
+from webarc.archive.urls import canonical, host_of
+from webarc.crawler.addresses import hostname, refused_host
 from webarc.crawler.errands import REDIRECTS
 from webarc.crawler.exchange import Answer, Request
 from webarc.crawler.fetcher import Fetcher
-from webarc.crawler.fetching import make_fetcher
+from webarc.crawler.fetching import address_policy, make_fetcher
 from webarc.crawler.job import Job
 from webarc.crawler.limits import origin_of
 from webarc.crawler.reading import LARGEST_READ, read
@@ -30,9 +31,10 @@ def rehearse(jobs: list[Job], say: Callable[[str], None], *, as_json: bool) -> i
 
 
 def _code(role: str, verdict: str) -> int:
-    if role != "start" or verdict in ("fetch", "robots"):
+    if role != "start" or verdict == "fetch":
         return 0
-    return ServerAnswer.exit_code if verdict.startswith("http-") else NetworkProblem.exit_code
+    answered = verdict.startswith(("http-", "robots"))
+    return ServerAnswer.exit_code if answered else NetworkProblem.exit_code
 
 
 class _Rehearsal:
@@ -50,6 +52,8 @@ class _Rehearsal:
             requisites_from_anywhere=options.requisites_from_anywhere,
         )
         self._robots: dict[str, Robots] = {}
+        self._unreachable: dict[str, str] = {}
+        self._policy = address_policy(job)
 
     def lines(self) -> Iterator[tuple[str, str, str]]:
         """(URL, role, verdict) of the start pages and of what they name."""
@@ -61,7 +65,7 @@ class _Rehearsal:
     def _start(self, fetcher: Fetcher, url: str, seen: set[str]) -> Iterator[tuple[str, str, str]]:
         seen.add(url)
         if not self._allowed(fetcher, url):
-            yield url, "start", "robots"
+            yield url, "start", self._unreachable.get(host_of(url), "robots")
             return
         answer = _fetch(fetcher, url)
         if answer.error or answer.status >= 400:
@@ -69,7 +73,8 @@ class _Rehearsal:
             return
         yield url, "start", "fetch"
         if answer.status in REDIRECTS:
-            yield _target(answer), "redirect", "fetch"
+            target = _target(answer)
+            yield target, "redirect", "address-refused" if self._is_private(target) else "fetch"
             return
         options = self._job.options
         agent = product_token(options.user_agent) if options.robots else None
@@ -92,6 +97,12 @@ class _Rehearsal:
             return reason
         return "fetch" if self._allowed(fetcher, url) else "robots"
 
+    def _is_private(self, target: str) -> bool:
+        try:
+            return refused_host(hostname(canonical(target)), self._policy)
+        except BadURL:
+            return False
+
     def _allowed(self, fetcher: Fetcher, url: str) -> bool:
         if not self._job.options.robots:
             return True
@@ -99,6 +110,8 @@ class _Rehearsal:
         if host not in self._robots:
             answer = _fetch(fetcher, f"{origin_of(url)}/robots.txt")
             status = None if answer.error else answer.status
+            if status is None or status >= 500:
+                self._unreachable[host] = answer.error or f"robots-http-{status}"
             self._robots[host] = Robots.from_answer(status, answer.body or b"", self._job.options.user_agent)
         return self._robots[host].allows(url)
 

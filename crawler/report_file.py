@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from webarc.crawler.job import Result
@@ -16,7 +15,7 @@ def write_report(file: Path, results: Sequence[Result], lines: Mapping[str, Path
         stream.write('{"crawls": [')
         for number, result in enumerate(results):
             stream.write(",\n" if number else "\n")
-            head = json.dumps(asdict(result))
+            head = json.dumps(result.as_json())
             stream.write(f'{head[:-1]}, "urls": [')
             source = lines.get(result.domain)
             if source is not None and source.exists():

@@ -19,6 +19,8 @@ from webarc.crawler.job import COUNTS, Job, Result
 from webarc.crawler.removal import Removals
 from webarc.errors import AuthenticationProblem, NetworkProblem, ServerAnswer, Stopped, worst
 
+_MOST_SAID = 3
+
 
 class Reporter:
     """Writes the report of one crawl."""
@@ -33,6 +35,7 @@ class Reporter:
         self._ending = ending
         self._verdicts = verdicts
         self._complete = ending.complete()
+        self._dead_ends: set[str] = set()
         self._figures = self._per_domain()
         self._held = 0
 
@@ -79,6 +82,7 @@ class Reporter:
         result.complete, result.reason, result.held = self._complete, self._reason(), self._held
         result.warnings += self._verdicts.problems
         result.exit_code = self._exit_code()
+        result.failures = self._failures()
         if self._job.report:
             self._write_lines(self._job.report)
 
@@ -94,6 +98,8 @@ class Reporter:
             mine["answered"] += row.status > 0
             mine["fetched"] += row.outcome != "skipped"
             mine["bytes"] += row.size
+            if row.kind == "start" and row.outcome == "redirect" and self._frontier.leads_nowhere(row.url):
+                self._dead_ends.add(row.url)
             if row.outcome in ("unchanged", "failed", "filtered", "skipped"):
                 mine[row.outcome] += 1
         figures.setdefault(self._job.domain, Counter())["skipped"] += sum(1 for _ in self._frontier.skips())
@@ -112,8 +118,17 @@ class Reporter:
 
     def _exit_code(self) -> int:
         codes = [Stopped.exit_code] if self._harvest.reason or self._held else []
+        codes += [ServerAnswer.exit_code] if self._dead_ends else []
         codes += [_code(row) for row in self._frontier.rows() if host_of(row.url) in self._ending.domains]
         return worst(codes)
+
+    def _failures(self) -> list[str]:
+        """The first URLs that explain the exit code, start pages first."""
+        rows = [row for row in self._frontier.rows() if _code(row) and host_of(row.url) in self._ending.domains]
+        rows.sort(key=lambda row: row.kind != "start")
+        said = [f"{row.url} {_words(row)}" for row in rows[:_MOST_SAID]]
+        said += [f"{url} redirects, but leads to no page" for url in sorted(self._dead_ends)]
+        return said + ([f"and {len(rows) - _MOST_SAID} more, see --report"] if len(rows) > _MOST_SAID else [])
 
     def _write_lines(self, file: Path) -> None:
         with file.open("w", encoding="utf-8") as stream:
@@ -152,6 +167,14 @@ def _code(row: Row) -> int:
     if row.error.startswith("http-"):
         return ServerAnswer.exit_code if start or row.status >= 500 else 0
     return NetworkProblem.exit_code
+
+
+def _words(row: Row) -> str:
+    if row.error == "robots":
+        return "is forbidden by robots.txt"
+    if row.outcome in ("missing", "gone"):
+        return f"answered {row.status}"
+    return f"failed ({row.error})"
 
 
 def _sentence(counts: dict[str, int], reason: str) -> str:

@@ -7,19 +7,22 @@ from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from webarc.archive.urls import host_of
+from webarc.archive.urls import host_of, key_of
 from webarc.crawler import entry
-from webarc.crawler.control import DONE, JOIN, PROGRESS, STOP
+from webarc.crawler.control import DONE, JOIN, NOTE, PROGRESS, STOP
 from webarc.crawler.job import Job, Progress, Result
 from webarc.errors import Stopped, WebarcError
 
 
 def by_domain(urls: Iterable[str]) -> dict[str, list[str]]:
     """Start URLs grouped by the domain they belong to, in the order of the list."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, dict[str, str]] = {}
     for url in urls:
-        groups.setdefault(host_of(url), []).append(url)
-    return groups
+        pages = groups.setdefault(host_of(url), {})
+        # A page is asked for once; of its two schemes, https.
+        if not pages.get(key_of(url), "").startswith("https:"):
+            pages[key_of(url)] = url
+    return {domain: list(pages.values()) for domain, pages in groups.items()}
 
 
 class Scheduler:
@@ -33,16 +36,19 @@ class Scheduler:
         on_start: Callable[[Job], None],
         on_progress: Callable[[Progress], None],
         on_result: Callable[[Result], None],
+        on_note: Callable[[str], None],
     ) -> None:
         self._queue = deque(jobs)
         self._at_once = at_once
         self._on_start = on_start
         self._on_progress = on_progress
         self._on_result = on_result
+        self._on_note = on_note
         self._owners = {job.domain: job.domain for job in self._queue}
         self._running: dict[Connection, tuple[Job, BaseProcess]] = {}
         self._context = entry.context()
         self._stopping = False
+        self._given_up = False
         self._wishes: deque[Callable[[], None]] = deque()
         self.most_at_once = 0
 
@@ -77,6 +83,7 @@ class Scheduler:
             _tell(connection, (STOP, None))
 
     def _abandon(self) -> None:
+        self._given_up = True
         for _, process in self._running.values():
             process.kill()
 
@@ -94,10 +101,12 @@ class Scheduler:
         try:
             kind, value = connection.recv()
         except (EOFError, OSError):
-            self._end(connection, _died(job))
+            self._end(connection, _died(job, given_up=self._given_up))
             return
         if kind == PROGRESS:
             self._on_progress(value)
+        elif kind == NOTE:
+            self._on_note(value)
         elif kind == JOIN:
             _tell(connection, (JOIN, self._grant(job, value)))
         elif kind == DONE:
@@ -120,6 +129,9 @@ def _tell(connection: Connection, message: object) -> None:
         return  # it has ended meanwhile; its result or its death is read next
 
 
-def _died(job: Job) -> Result:
-    message = f"the crawl of {job.domain} was killed; nothing of it was committed, run it again."
+def _died(job: Job, *, given_up: bool) -> Result:
+    kept = "what it had committed stays, the next crawl goes on from there."
+    if given_up:
+        return Result(job.domain, reason="given up", error=f"given up; {kept}", exit_code=Stopped.exit_code)
+    message = f"the crawl of {job.domain} was killed; {kept}"
     return Result(job.domain, reason="killed", error=message, error_class=WebarcError.__name__, exit_code=1)

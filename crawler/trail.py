@@ -51,6 +51,8 @@ class Trail:
                 self._frontier.skip(url, "requisite")
             else:
                 self._consider(url, item.depth if requisite else item.depth + 1, requisite)
+        for url in reading.unfollowed:
+            self._frontier.skip(url, "nofollow")
 
     def follow_sitemap(self, urls: Iterable[str]) -> None:
         """Queue what a sitemap lists, as if the start page linked to it."""

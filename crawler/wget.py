@@ -1,16 +1,19 @@
 """`--engine wget`: the external tool of the specification fetches, the rest of the pipeline stays the same.
 
 wget writes what it received, headers included, to a WARC file; from there every response goes through the same
-judgement as our own fetches. Scope, robots, waiting and retries are wget's own.
+judgement as our own fetches. Scope, robots, waiting and retries are wget's own, and so are redirects: wget follows them
+without our address check (rule 9), though nothing outside the crawl's scope is stored.
 """
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from shutil import which
+from time import monotonic
 from typing import Any
 
 from webarc.archive import times
@@ -21,35 +24,122 @@ from webarc.crawler.exchange import Answer, Request
 from webarc.crawler.frontier import Frontier, Item
 from webarc.crawler.job import Job
 from webarc.crawler.judgement import Judgement
+from webarc.crawler.trail import Trail
 from webarc.errors import BadURL, StorageProblem, UsageProblem
 
 _FINE = (0, 8)
+_DISK = 3
+_OK = 200
 _CHUNK = 1 << 16
 _SCOPES = ("host", "page")
 
 
-def run_wget(
-    job: Job,
-    frontier: Frontier,
-    judgement: Judgement,
-    staging: Path,
-    look_up: Callable[[Item], None],
-    stop: Callable[[], bool],
-) -> str:
-    """Let wget crawl and judge what it brought; returns why the crawl is not whole, or an empty text."""
-    work = staging / ".webarc" / "wget"
-    work.mkdir(parents=True)
-    reason = _fetch(_command(job), work, stop)
-    for url, status, version, headers, stream in _responses(work / "wget.warc"):
-        frontier.add(url, 0, "start" if url in job.starts else "link")
-        for item in frontier.take(1, None):
-            look_up(item)
-            judgement.judge(item, _answer(url, status, version, headers, stream, staging))
-    for url in job.starts:
-        if frontier.add(url, 0, "start"):
-            for item in frontier.take(1, None):
-                frontier.finish(item, "failed", error="connection")
-    return reason
+class Wget:
+    """One crawl by the external tool."""
+
+    def __init__(self, job: Job, staging: Path, stop: Callable[[], bool]) -> None:
+        self._job = job
+        self._staging = staging
+        self._work = staging / ".webarc" / "wget"
+        self._stop = stop
+        self._began = monotonic()
+
+    def run(self, frontier: Frontier, trail: Trail, judgement: Judgement, look_up: Callable[[Item], None]) -> str:
+        """Let wget crawl and judge what it brought; returns why the crawl is not whole, or an empty text."""
+        self._work.mkdir(parents=True)
+        self._write_secrets()
+        reason = self._fetch(_command(self._job))
+        for url, status, version, headers, stream in _responses(self._work / "wget.warc"):
+            limit = self._limit(judgement)
+            if limit:
+                return limit
+            start = url in self._job.starts
+            refusal = None if start else trail.refusal(url, True)
+            if refusal:
+                frontier.skip(url, refusal)
+            elif frontier.add(url, 0, "start" if start else "link"):
+                for item in frontier.take(1, None):
+                    look_up(item)
+                    judgement.judge(item, self._answer(url, status, version, headers, stream))
+        for url in self._job.starts:
+            if frontier.add(url, 0, "start"):
+                for item in frontier.take(1, None):
+                    judgement.fail(item, "connection")
+        return reason
+
+    def _limit(self, judgement: Judgement) -> str:
+        options, counts = self._job.options, judgement.counts
+        if options.max_pages is not None and counts["fetched"] >= options.max_pages:
+            return "max-pages"
+        return "quota" if options.quota is not None and counts["bytes"] >= options.quota else ""
+
+    def _write_secrets(self) -> None:
+        """User and password go into a file: everybody on the machine can read a command line."""
+        user, password = self._job.credentials or ("", "")
+        (self._work / "wgetrc").write_text(f"user = {user}\npassword = {password}\n" if user else "")
+
+    def _fetch(self, command: list[str]) -> str:
+        process = subprocess.Popen(command, cwd=self._work, stdin=subprocess.DEVNULL)
+        longest = self._job.options.max_time
+        while process.poll() is None:
+            late = longest is not None and monotonic() - self._began >= longest
+            if late or self._stop():
+                process.terminate()
+                process.wait()
+                return "max-time" if late else "stopped"
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.2)
+        if process.returncode == _DISK:
+            raise StorageProblem("wget could not write its files; make room in the archive's file system, crawl again.")
+        return "" if process.returncode in _FINE else "wget"
+
+    def _answer(self, url: str, status: int, version: str, headers: list[tuple[str, str]], stream: Any) -> Answer:
+        target = self._staging / domain_folder(host_of(url)) / arc_of(url) / PART
+        digest, length = _saved(stream, target)
+        fields = {name.lower(): value for name, value in reversed(headers)}
+        error = _problem(fields, length, self._job.options.limits.max_size)
+        stored = not error and status == _OK
+        if not stored:
+            target.unlink()
+        return Answer(
+            request=Request(url, target),
+            url=url,
+            status=status,
+            http_version=version,
+            headers=headers,
+            fields=fields,
+            body=None,
+            length=length,
+            sha256=digest,
+            error=error,
+            detail="",
+            seconds=0.0,
+            received=times.now(),
+            address="",
+            retry_after=None,
+            stored=stored,
+        )
+
+
+def _saved(stream: Any, target: Path) -> tuple[str, int]:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest, length = sha256(), 0
+    with target.open("wb") as file:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+            length += len(chunk)
+            file.write(chunk)
+    return digest.hexdigest(), length
+
+
+def _problem(fields: dict[str, str], length: int, most: int) -> str:
+    """What is wrong with a body: wget keeps what it got, even when the server promised more."""
+    promised = fields.get("content-length", "")
+    if length > most:
+        return "too-large"
+    if promised.isdigit() and "content-encoding" not in fields and int(promised) != length:
+        return "truncated"
+    return ""
 
 
 def _command(job: Job) -> list[str]:
@@ -65,7 +155,7 @@ def _command(job: Job) -> list[str]:
     depth = "inf" if options.depth is None else str(options.depth)
     # wget takes level 0 for no limit at all, so the page alone is a crawl that is not recursive.
     recursion = ["-r", "-l", depth] if options.scope == "host" and options.depth != 0 else []
-    command = [program, "--no-config", "-q", *recursion, "--warc-file", "wget", "--no-warc-compression"]
+    command = [program, "--config=wgetrc", "-q", *recursion, "--warc-file", "wget", "--no-warc-compression"]
     command += ["--no-warc-keep-log", "--warc-tempdir", ".", "-P", "files", "--delete-after"]
     command += ["--timeout", str(options.limits.timeout), "--tries", str(options.limits.tries)]
     command += ["--max-redirect", str(options.limits.max_redirect), "-U", options.user_agent, "--no-netrc"]
@@ -80,6 +170,7 @@ def _more_options(job: Job) -> Iterator[str]:
         "-np": options.no_parent,
         "--random-wait": options.random_wait,
         "--no-proxy": options.proxy is None,
+        "--auth-no-challenge": job.credentials is not None,
     }
     yield from (flag for flag, wanted in flags.items() if wanted)
     values: dict[str, object] = {
@@ -96,22 +187,6 @@ def _more_options(job: Job) -> Iterator[str]:
         yield from ("-e", "robots=off")
     if options.proxy:
         yield from ("-e", f"http_proxy={options.proxy}", "-e", f"https_proxy={options.proxy}")
-
-
-def _fetch(command: list[str], work: Path, stop: Callable[[], bool]) -> str:
-    process = subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL)
-    while True:
-        try:
-            process.wait(0.5)
-            break
-        except subprocess.TimeoutExpired:
-            if stop():
-                process.terminate()
-                process.wait()
-                return "stopped"
-    if process.returncode == 3:
-        raise StorageProblem("wget could not write its files; make room in the archive's file system and crawl again.")
-    return "" if process.returncode in _FINE else "wget"
 
 
 def _responses(file: Path) -> Iterator[tuple[str, int, str, list[tuple[str, str]], Any]]:
@@ -131,32 +206,3 @@ def _responses(file: Path) -> Iterator[tuple[str, int, str, list[tuple[str, str]
             status = int(record.http_headers.get_statuscode() or 0)
             version = record.http_headers.protocol.partition("/")[2]
             yield url, status, version, list(record.http_headers.headers), record.content_stream()
-
-
-def _answer(url: str, status: int, version: str, headers: list[tuple[str, str]], stream: Any, staging: Path) -> Answer:
-    target = staging / domain_folder(host_of(url)) / arc_of(url) / PART
-    target.parent.mkdir(parents=True, exist_ok=True)
-    digest, length = sha256(), 0
-    with target.open("wb") as file:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-            length += len(chunk)
-            file.write(chunk)
-    return Answer(
-        request=Request(url, target),
-        url=url,
-        status=status,
-        http_version=version,
-        headers=headers,
-        fields={name.lower(): value for name, value in reversed(headers)},
-        body=None,
-        length=length,
-        sha256=digest.hexdigest(),
-        error="",
-        detail="",
-        seconds=0.0,
-        received=times.now(),
-        address="",
-        retry_after=None,
-        stored=True,
-    )

@@ -42,7 +42,7 @@ class Source:
                 found = keep_all if getattr(made, "keeps_all", False) else made.keep
         except WebarcError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ConfigProblem(
                 f"the filter {self.name!r} cannot be loaded from {self.target!r} "
                 f"({type(error).__name__}: {error}); mend it or do not use it."
@@ -73,10 +73,21 @@ def known(modules: Mapping[str, str]) -> list[Source]:
     return [find(name, modules) for name in sorted(names)]
 
 
-def chosen(use: Iterable[str], added: Iterable[str] = (), removed: Iterable[str] = ()) -> list[str]:
-    """The filters in use after `--filter` and `--no-filter`, each once, in order."""
+def chosen(
+    use: Iterable[str],
+    added: Iterable[str] = (),
+    removed: Iterable[str] = (),
+    modules: Mapping[str, str] | None = None,
+) -> list[str]:
+    """The filters in use after `--filter` and `--no-filter`, each once, in order; raises UnknownFilter.
+
+    What is removed must exist, but need not be in use; what is used and cannot be found may be removed, too.
+    """
     without = set(removed)
-    return [name for name in dict.fromkeys([*use, *added]) if name not in without]
+    wanted = dict.fromkeys([*use, *added])
+    for name in (*without.difference(wanted), *(name for name in wanted if name not in without)):
+        find(name, modules or {})
+    return [name for name in wanted if name not in without]
 
 
 def settings_file(name: str, settings_dir: Path | None) -> Path | None:

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import signal
-import threading
+import stat
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
+from webarc.filters.alarm import Alarm
 from webarc.filters.catalog import find
 from webarc.filters.plugin import Keep, keep_all
 
 TIME_LIMIT = 10.0
+_KEPT = ("it was kept", "those files were kept")
+_DROPPED = ("it counts as dropped", "those files count as dropped")
 
 
-class _TimeUp(BaseException):
-    """The time limit; not an Exception, so that a filter's own `except Exception` does not swallow it."""
+@dataclass(slots=True)
+class _Problem:
+    """One way in which a filter failed: the first case of it, how often, and what became of one file or of several."""
+
+    sentence: str
+    outcomes: tuple[str, str]
+    count: int = 0
+
+    def __str__(self) -> str:
+        one, several = self.outcomes
+        return f"{self.sentence} ({self.count} files); {several}." if self.count > 1 else f"{self.sentence}; {one}."
 
 
 class Chain:
@@ -25,8 +37,8 @@ class Chain:
     def __init__(self, filters: Sequence[tuple[str, Keep]], time_limit: float = TIME_LIMIT) -> None:
         self._filters = list(filters)
         self._time_limit = time_limit
-        self._problems: dict[tuple[str, str], tuple[str, int]] = {}
-        self._asking = False
+        self._alarm = Alarm(time_limit)
+        self._problems: dict[tuple[str, str], _Problem] = {}
 
     @classmethod
     def build(
@@ -47,55 +59,60 @@ class Chain:
     @property
     def problems(self) -> list[str]:
         """One sentence for each way in which a filter failed, with how often."""
-        return [
-            f"{sentence} ({count} files); those files were kept." if count > 1 else f"{sentence}; it was kept."
-            for sentence, count in self._problems.values()
-        ]
+        return [str(problem) for problem in self._problems.values()]
 
     def verdict(self, path: Path) -> str | None:
-        """The name of the filter that drops this file, or None if it stays."""
+        """The name of the filter that drops this file, or that took it away itself; None if it stays."""
         for name, keep in self._filters:
             # Asking costs 10 µs, and the usual filter has nothing to ask.
-            if keep is not keep_all and not self._stays(name, keep, path):
+            if keep is not keep_all and not (self._stays(name, keep, path) and self._is_there(name, path)):
                 return name
         return None
 
     def _stays(self, name: str, keep: Keep, path: Path) -> bool:
+        answer: Any = None
+        failure: BaseException | None = None
         try:
-            answer: Any = self._asked(keep, path)
-        except _TimeUp:
-            # Again, in case it rang when the filter had just answered and the alarm was about to be taken back.
-            self._asking = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            return self._report(name, "time", f"took longer than {self._time_limit:g} s for {path}")
-        except Exception as error:  # noqa: BLE001  a filter may fail in any way, and its file is kept
-            detail = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            return self._report(name, type(error).__name__, f"failed ({detail}) for {path}")
-        if not isinstance(answer, bool):
+            answer = self._alarm.ask(keep, path)
+        except BaseException as error:  # a filter may fail in any way, sys.exit() among them
+            if _is_ctrl_c(error):
+                raise
+            failure = error
+        if self._alarm.late:
+            self._report(name, "time", f"took longer than {self._time_limit:g} s for {path}")
+        elif failure is not None:
+            self._report(name, type(failure).__name__, f"failed ({_told(failure)}) for {path}")
+        elif not isinstance(answer, bool):
             kind = type(answer).__name__
-            return self._report(name, f"answer {kind}", f"answered {kind} instead of true or false for {path}")
-        return answer
-
-    def _report(self, name: str, kind: str, what: str) -> bool:
-        sentence, count = self._problems.get((name, kind), (f"the filter {name!r} {what}", 0))
-        self._problems[name, kind] = (sentence, count + 1)
+            self._report(name, f"answer {kind}", f"answered {kind} instead of true or false for {path}")
+        else:
+            return answer
         return True
 
-    def _asked(self, keep: Keep, path: Path) -> Any:
-        """The filter's answer within the time limit; that needs the main thread, since only it gets signals."""
-        if threading.current_thread() is not threading.main_thread():
-            return keep(path)
-        handler = signal.signal(signal.SIGALRM, self._ring)
-        # It rings again and again, for filters that catch everything. Whose alarm was set before gets it back.
-        before = signal.setitimer(signal.ITIMER_REAL, self._time_limit, max(self._time_limit, 0.1))
-        self._asking = True
+    def _is_there(self, name: str, path: Path) -> bool:
+        """Whether the filter left the file where it was; a link in its place would bring in what nobody fetched."""
         try:
-            return keep(path)
-        finally:
-            self._asking = False
-            signal.setitimer(signal.ITIMER_REAL, *before)
-            signal.signal(signal.SIGALRM, handler)
+            there = stat.S_ISREG(path.lstat().st_mode)
+        except OSError:
+            there = False
+        if not there:
+            self._report(name, "away", f"took {path} away instead of answering false", _DROPPED)
+        return there
 
-    def _ring(self, number: int, frame: FrameType | None) -> None:
-        if self._asking:
-            raise _TimeUp
+    def _report(self, name: str, kind: str, what: str, outcomes: tuple[str, str] = _KEPT) -> None:
+        problem = self._problems.setdefault((name, kind), _Problem(f"the filter {name!r} {what}", outcomes))
+        problem.count += 1
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
+    """Whether the user, not the filter, may have stopped the work; a crawl's own processes are deaf to Ctrl-C."""
+    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def _told(error: BaseException) -> str:
+    """The error on one short line; even asking it for its text may fail."""
+    kind = type(error).__name__
+    try:
+        return " ".join(f"{kind}: {error}".split())[:200]
+    except Exception:  # noqa: BLE001
+        return kind

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, CursorResult, Engine, TextClause, bindparam, text
@@ -23,6 +24,7 @@ class Database(ABC):
 
     def __init__(self, name: str, family: str) -> None:
         self.name, self.family = name, family
+        self.set_aside: Path | None = None
         self._engine: Engine | None = None
         self._process = os.getpid()
 

@@ -44,6 +44,11 @@ class Index:
         """Let go of all connections."""
         self._database.close()
 
+    @property
+    def set_aside(self) -> Path | None:
+        """Where a file that was not ours went when a rebuilt index took its place."""
+        return self._database.set_aside
+
     @contextmanager
     def rebuilt(self) -> Iterator[Index]:
         """A new, empty index that takes this one's place at the end, if nothing goes wrong inside."""
@@ -59,6 +64,11 @@ class Index:
         """The commit up to which the rows of a domain tell what git holds."""
         with self._database.reading() as connection:
             return run(connection, "domain_commit", domain=domain).scalar()
+
+    def knows(self, domain: str) -> bool:
+        """Whether there may be rows of a domain, though perhaps not of a whole commit."""
+        with self._database.reading() as connection:
+            return run(connection, "domain_commit", domain=domain).first() is not None
 
     def write(self, batch: Batch) -> bool:
         """Write a batch; False, and nothing written, if someone else has moved the domain on meanwhile."""

@@ -1,7 +1,8 @@
 """A SQLite file of ours.
 
 An index that is missing, damaged or of another schema version is begun anew, empty, and read from git again by
-whoever needs it; the state cannot be read from anywhere, so it is upgraded or refused.
+whoever needs it; the state cannot be read from anywhere, so it is upgraded or refused. A file that is not ours is
+refused, and only a rebuild, which somebody asked for, sets it aside.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
+from datetime import datetime, timedelta, timezone
+from itertools import chain, count
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine
@@ -22,8 +25,13 @@ from webarc.sql.locks import FileLocks
 from webarc.sql.schema import schema_version
 from webarc.sql.statements import statement
 
+_CET = timezone(timedelta(hours=1))
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _TABLES = {"index": {"schema_version", "domain", "version"}, "state": {"schema_version", "schedule"}}
+
+
+class _Foreign(DatabaseProblem):
+    """A file that holds neither an index nor anything else of ours."""
 
 
 class SqliteFile(Database):
@@ -42,7 +50,8 @@ class SqliteFile(Database):
         with self._locks.rebuilding():
             try:
                 fresh._remove()
-                self._refuse_others()
+                with self._translated(), self._locks.shared():
+                    self._is_foreign()
                 yield fresh
                 fresh._fold_in()
                 self._replace_by(fresh.path)
@@ -90,8 +99,14 @@ class SqliteFile(Database):
                 raise
             ours, tables = False, {"unknown"}
         if tables and not ours:
-            raise DatabaseProblem(f"{self.name} holds something else; move it away or name another file.")
+            raise self._refused(tables)
         return version
+
+    def _refused(self, tables: set[str]) -> DatabaseProblem:
+        if self.family == "index" and not _TABLES["state"] <= tables:
+            cure = "run `webarc db-recover` to set it aside and rebuild the index, or name another file"
+            return _Foreign(f"{self.name} holds something else; {cure}.")
+        return DatabaseProblem(f"{self.name} holds something else; move it away or name another file.")
 
     def _prepare(self) -> None:
         with self._locks.exclusive():
@@ -121,15 +136,18 @@ class SqliteFile(Database):
             return f"{self.name} is damaged; restore it from a backup, or move it away to begin a new one."
         return f"{self.name} was written by a newer webarc (schema version {version}); update webarc."
 
-    def _refuse_others(self) -> None:
-        """Raises if replacing the file would destroy something that is not ours."""
-        if self.path.exists():
-            engine = sqlite_engine(self.path, self.family)
-            try:
-                with self._translated(), self._locks.shared():
-                    self._found(engine)
-            finally:
-                engine.dispose()
+    def _is_foreign(self) -> bool:
+        """Whether the file holds something that is not ours; raises if it is our own state, which must stay."""
+        if not self.path.exists():
+            return False
+        engine = sqlite_engine(self.path, self.family)
+        try:
+            self._found(engine)
+        except _Foreign:
+            return True
+        finally:
+            engine.dispose()
+        return False
 
     def _fold_in(self) -> None:
         """Leave nothing in the write-ahead log, so that the file alone holds all rows, and make it durable."""
@@ -139,11 +157,23 @@ class SqliteFile(Database):
         _sync(self.path)
 
     def _replace_by(self, file: Path) -> None:
-        with self._locks.exclusive():
+        with self._translated(), self._locks.exclusive():
+            if self._is_foreign():
+                self._move_aside()
             # A write-ahead log left behind would be read into the new file, and the old file is nothing without it.
             self._unlink()
             file.replace(self.path)
             _sync(self.path.parent)
+
+    def _move_aside(self) -> None:
+        """Give the file, and what belongs to it, a name that nothing has."""
+        name = f"{self.path.name}.replaced-{datetime.now(_CET):%Y-%m-%dT%H:%M:%S}"
+        endings = chain([""], (f"-{number}" for number in count(2)))
+        places = (self.path.with_name(f"{name}{ending}") for ending in endings)
+        self.set_aside = next(place for place in places if not place.exists())
+        for companion in (*_COMPANIONS, ""):
+            with suppress(FileNotFoundError):
+                Path(f"{self.path}{companion}").rename(f"{self.set_aside}{companion}")
 
     def _remove(self) -> None:
         self.close()

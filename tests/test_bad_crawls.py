@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -212,3 +213,82 @@ def test_files_that_clients_added_stay_while_the_version_is_current(webarc: Weba
         webarc.crawl(site.url())
         assert "p1/data.files/note.txt" not in webarc.files(site.url())
         assert "p2/data.files/note.txt" in webarc.files(site.url())
+
+
+def test_prune_unreached_keeps_to_it(webarc: Webarc, site: Site) -> None:
+    with site:
+        first(webarc, site)
+        site.pages["/hub"] = HUB.replace("<a href=/p7>x</a>", "")
+        for _ in range(3):
+            webarc.crawl("--prune", "unreached", site.url())
+            assert webarc.document(site.url("/p7")) is None
+
+
+def test_held_removals_of_unlinked_pages_happen_with_the_next_crawl(webarc: Webarc, site: Site) -> None:
+    with site:
+        first(webarc, site)
+        site.pages["/hub"] = "<title>Hub</title>"
+        for leaf in LEAVES:
+            site.pages[leaf] = (404, {}, "gone")
+        assert webarc.crawl(site.url(), code=13)["held"] == 30
+        assert webarc.crawl(site.url())["counts"]["gone"] == 30
+        assert webarc.stored(site.url()) == {"%_", "hub"}
+
+
+def test_an_unlinked_page_that_fails_once_is_asked_for_again(webarc: Webarc, site: Site) -> None:
+    with site:
+        first(webarc, site)
+        site.pages["/hub"] = HUB.replace("<a href=/p7>x</a>", "")
+        site.pages["/p7"] = (500, {}, "broken")
+        webarc.crawl(*QUICK, site.url(), code=8)
+        site.pages["/p7"] = (404, {}, "gone")
+        assert webarc.crawl(site.url())["counts"]["gone"] == 1
+
+
+def test_a_domain_folder_that_was_deleted_is_made_again(webarc: Webarc, site: Site) -> None:
+    with site:
+        first(webarc, site)
+        shutil.rmtree(webarc.folder(site.url()))
+        assert webarc.crawl(site.url())["counts"]["new"] == 32
+
+
+def test_a_dead_end_of_redirects_is_no_success(webarc: Webarc) -> None:
+    with Site({"/": redirect("/x"), "/x": redirect("/y"), "/y": redirect("/x")}) as site:
+        result = webarc.crawl(site.url(), code=8)
+        assert "leads to no page" in result["failures"][0]
+
+
+def test_a_start_page_that_is_missing_is_named(webarc: Webarc) -> None:
+    with Site() as site:
+        ran = webarc.run("crawl", site.url("/nope"))
+        assert ran.code == 8 and f"{site.url('/nope')} answered 404" in ran.out
+
+
+def test_ctrl_c_while_waiting_for_another_crawl(webarc: Webarc, site: Site) -> None:
+    with site:
+        site.delay = 0.3
+        one = webarc.start("crawl", "--connections", "1", site.url())
+        while len(site.requests) < 3:
+            time.sleep(0.02)
+        two = webarc.start("crawl", site.url())
+        assert two.stderr is not None
+        assert any("waiting" in two.stderr.readline() for _ in range(2))
+        two.send_signal(signal.SIGINT)
+        assert two.wait(10) == 13
+        one.send_signal(signal.SIGINT)
+        assert one.wait(20) == 13
+
+
+def test_what_a_killed_crawl_left_is_swept_up(webarc: Webarc, site: Site) -> None:
+    with site:
+        site.delay = 0.1
+        process = webarc.start("crawl", "--connections", "1", site.url())
+        while len(site.requests) < 5:
+            time.sleep(0.02)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        assert process.wait(20) == 13
+        site.delay = 0.0
+        webarc.crawl(site.url())
+    assert list((webarc.archive / ".webarc" / "staging").iterdir()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -237,6 +238,18 @@ def test_config_show_as_json() -> None:
     assert "hunter2" not in result.output
 
 
+def test_a_cookie_file_that_is_missing_stops_crawls_only() -> None:
+    Path("webarc.toml").write_text('[crawl]\nload_cookies = "no.txt"\n')
+    for arguments in (("config", "show"), ("config", "show", "--json"), ("filters",)):
+        shown = webarc(*arguments)
+        assert shown.exit_code == 0, shown.output
+        assert "no.txt cannot be read" in shown.stderr
+    refused = webarc("crawl", "https://e.org/")
+    assert refused.exit_code == 2
+    assert "line 2: crawl.load_cookies must be" in refused.stderr.splitlines()[-1]
+    assert not Path("archive").exists()
+
+
 def test_a_wrong_config_warns_or_stops() -> None:
     Path("webarc.toml").write_text("[crawl]\ndepht = 2\n")
     result = webarc("-q", "config", "show")
@@ -246,6 +259,7 @@ def test_a_wrong_config_warns_or_stops() -> None:
     strict = webarc("--strict-config", "config", "show")
     assert strict.exit_code == 2
     assert "crawl.depht" in strict.stderr
+    assert "ignored" not in strict.stderr
     missing = webarc("--config", "no.toml", "config", "show")
     assert missing.exit_code == 0
     assert "no.toml" in missing.stderr
@@ -387,6 +401,16 @@ def test_schedules_are_added_listed_and_removed() -> None:
         (("n", "--every", "1h", "--http-password", "hunter2", "https://e.org/"), "passwords"),
         (("n", "--every", "1h", "https://me:hunter2@e.org/"), "passwords"),
         (("n", "--every", "1h", "--proxy", "http://me:hunter2@p:1", "https://e.org/"), "passwords"),
+        (("n", "--every", "1h", "--proxy", "me:hunter2@p:1", "https://e.org/"), "--proxy"),
+        (("n", "--every", "1h", "--header", "Authorization: Bearer hunter2", "https://e.org/"), "crawl.headers"),
+        (("n", "--every", "1h", "--header=cookie:hunter2", "https://e.org/"), "crawl.headers"),
+        (("n", "--every", "1h", "--header", "Proxy-Authorization: hunter2", "https://e.org/"), "crawl.headers"),
+        (("n", "--every", "1h", "--header", "X-Api-Key: hunter2", "https://e.org/"), "crawl.headers"),
+        (("n", "--every", "1h", "--header", "X-Who: Basic hunter2", "https://e.org/"), "crawl.headers"),
+        (("n", "--every", "1h", "--load-cookies", "no.txt", "https://e.org/"), "no.txt"),
+        (("n", "--every", "1h", "--accept-type", "html", "https://e.org/"), "--accept-type"),
+        (("n", "--every", "1h", "--no-filter", "nope", "https://e.org/"), "'nope'"),
+        (("n", "--every", "1h", "--filter", "nope", "https://e.org/"), "'nope'"),
         (("../n", "--every", "1h", "https://e.org/"), "name"),
         (("--depth", "1", "n", "--every", "1h", "https://e.org/"), "NAME first"),
     ],
@@ -400,6 +424,58 @@ def test_a_schedule_that_cannot_work_is_refused_at_once(arguments: tuple[str, ..
     assert "hunter2" not in line
     assert scheduled("list", "--json").stdout == ""
     assert not any(b"hunter2" in file.read_bytes() for file in Path("web").rglob("*") if file.is_file())
+
+
+def printed(result: Result) -> list[str]:
+    """The words before `crawl` of the one command that was printed."""
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    (line,) = (line for line in result.stdout.splitlines() if " --archive " in line)
+    words = shlex.split(line.partition(" -m webarc ")[2])
+    return words[: words.index("crawl" if "crawl" in words else "schedule")]
+
+
+@pytest.mark.parametrize("what", ["crontab", "systemd"])
+def test_what_is_printed_works_from_anywhere(what: str) -> None:
+    here = Path.cwd()
+    webarc("init", "web")
+    assert scheduled("add", "n", "--every", "1h", "--header", "Accept-Language: de", "https://e.org/").exit_code == 0
+    archive, config = ["--archive", f"{here}/web"], ["--config", f"{here}/web/webarc.toml"]
+    assert printed(scheduled(what)) == archive
+    assert printed(webarc("schedule", what, WEBARC_CONFIG="web/webarc.toml")) == archive + config
+    named = webarc("--config", "web/webarc.toml", "--strict-config", "schedule", what)
+    assert printed(named) == [*archive, *config, "--strict-config"]
+    with chdir("web"):
+        assert printed(webarc("schedule", what)) == archive + config
+        given = webarc("--database", "sqlite:///my.db", "schedule", what)
+        assert printed(given) == [*archive, *config, "--database", f"sqlite:///{here}/web/my.db"]
+    home = Path(".config/webarc/webarc.toml")
+    home.parent.mkdir(parents=True)
+    home.write_text('archive = "../../web"\ndatabase = "sqlite:///i.db"\n')
+    words = printed(webarc("schedule", what))
+    assert words[2:] == ["--config", f"{here}/{home}", "--database", f"sqlite:///{here}/{home.parent}/i.db"]
+    lost = scheduled_with(what, WEBARC_CRAWL_DEPTH="1")
+    assert lost.exit_code == 0
+    assert "$WEBARC_CRAWL_DEPTH" in lost.stderr
+
+
+def scheduled_with(what: str, *options: str, **environ: str) -> Result:
+    return webarc("--archive", "web", *options, "schedule", what, **environ)
+
+
+@pytest.mark.parametrize("what", ["crontab", "systemd"])
+def test_a_password_of_the_database_is_not_printed(what: str) -> None:
+    webarc("init", "web")
+    scheduled("add", "n", "--every", "1h", "https://e.org/")
+    url = "postgresql+psycopg://me:hunter2@h/d"
+    for result in (scheduled_with(what, "--database", url), scheduled_with(what, WEBARC_DATABASE=url)):
+        assert result.exit_code == 2
+        assert "config file" in result.stderr
+        assert "hunter2" not in result.output
+    Path("webarc.toml").write_text(f'database = "{url}"\n')
+    result = scheduled(what)
+    assert "hunter2" not in result.output
+    assert printed(result)[2:] == ["--config", f"{Path.cwd()}/webarc.toml"]
 
 
 def test_names_of_schedules_to_run_are_checked() -> None:
@@ -424,6 +500,36 @@ def site(tmp_path: Path) -> Iterator[str]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def test_a_line_for_crontab_crawls_with_the_settings_of_its_archive(site: str, tmp_path: Path) -> None:
+    webarc("init", "web")
+    Path("other").mkdir()
+    config = Path("web/webarc.toml")
+    config.write_text(config.read_text().replace("# depth = 5", "depth = 0"))
+    with chdir("web"):
+        assert webarc("schedule", "add", "n", "--cron", "0 3 * * *", site).exit_code == 0
+        line = webarc("schedule", "crontab").stdout.splitlines()[-1]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        shlex.split(line.partition("* * * ")[2]), cwd="other", env=environ, capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    folder = next(Path("web").glob("127.0.0.1*"))
+    assert not (folder / "b.html").exists()
+
+
+def test_a_crawl_that_is_started_keeps_the_settings(site: str) -> None:
+    webarc("init", "web")
+    with chdir("web"):
+        config = Path("webarc.toml")
+        config.write_text(config.read_text().replace("# depth = 5", "depth = 0"))
+        assert webarc("schedule", "add", "n", "--every", "1s", site).exit_code == 0
+        time.sleep(1.1)
+        done = process("--database", "sqlite:///my.db", "schedule", "run", "--once")
+        assert done.returncode == 0, done.stderr + Path(".webarc/log/schedule-n.log").read_text()
+        assert Path("my.db").exists()
+        assert not (next(Path().glob("127.0.0.1*")) / "b.html").exists()
 
 
 def test_a_schedule_crawls_filters_and_is_recovered(site: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import webarc.config
+from webarc.config import database
 from webarc.config.example import example
 from webarc.config.keys import KEYS
 from webarc.config.settings import Settings, load
@@ -110,7 +111,9 @@ def test_a_named_file_that_is_missing_is_a_warning_or_an_error(tmp_path: Path, s
         ("timeout = nan", "crawl.timeout"),
         ("timeout = inf", "crawl.timeout"),
         ("allow_private = 3", "crawl.allow_private"),
-        ("load_cookies = 3", "crawl.load_cookies"),
+        ('accept_type = ["html"]', "crawl.accept_type"),
+        ('reject_type = ["text/*", "/png"]', "crawl.reject_type"),
+        ('accept_type = ["text/html,text/css"]', "crawl.accept_type"),
         ("[filters]\nmodules = ['x']", "filters.modules"),
         ("[filters]\nmodules = {x = 1}", "filters.modules"),
     ],
@@ -124,8 +127,9 @@ def test_a_wrong_value_is_named_with_its_line_and_the_rest_holds(tmp_path: Path,
     assert settings[key] == KEYS[key].default
     assert settings.origin(key) == "built-in"
     assert settings["crawl.tries"] == 7
-    with pytest.raises(ConfigProblem, match=key):
+    with pytest.raises(ConfigProblem, match=key) as problem:
         settings_of(f"[crawl]\n{line}\n", tmp_path, strict=True)
+    assert "is used" not in str(problem.value)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +148,45 @@ def test_an_unknown_key_is_named_and_the_nearest_offered(tmp_path: Path, text: s
     settings = settings_of(text, tmp_path)
     assert len(settings.warnings) == 1
     assert said in settings.warnings[0]
+    with pytest.raises(ConfigProblem) as problem:
+        settings_of(text, tmp_path, strict=True)
+    assert said.partition("; it is")[0] in str(problem.value)
+    assert "ignored" not in str(problem.value)
+    assert str(problem.value).endswith("; correct this or leave out --strict-config.")
+
+
+VITAL = [
+    ("load_cookies = 3", "crawl.load_cookies", "a file that can be read"),
+    ('load_cookies = "nope.txt"', "crawl.load_cookies", "nope.txt cannot be read, No such file or directory"),
+    ('load_cookies = "."', "crawl.load_cookies", "is a folder"),
+    ('proxy = "foo"', "crawl.proxy", "an http, https or socks URL"),
+    ('proxy = "ftp://h:1"', "crawl.proxy", "an http, https or socks URL"),
+    ('proxy = "me:hunter2@h:1"', "crawl.proxy", "an http, https or socks URL"),
+]
+
+
+@pytest.mark.parametrize(("line", "key", "said"), VITAL)
+def test_a_crawl_without_its_proxy_or_cookies_does_not_begin(tmp_path: Path, line: str, key: str, said: str) -> None:
+    settings = settings_of(f"[crawl]\ndepth = 3\n{line}\n", tmp_path)
+    assert settings["crawl.depth"] == 3
+    assert [warning for warning in settings.warnings if said in warning and "line 3" in warning] == settings.warnings
+    assert settings.shown(key) == ""
+    with pytest.raises(ConfigProblem, match="line 3") as problem:
+        settings[key]
+    assert said in str(problem.value)
+    assert "hunter2" not in str(problem.value) + str(settings.warnings)
+    with pytest.raises(ConfigProblem, match="line 3"):
+        settings_of(f"[crawl]\ndepth = 3\n{line}\n", tmp_path, strict=True)
+    value = "http://h:1" if key == "crawl.proxy" else str(tmp_path / "my.toml")
+    assert str(load(tmp_path / "my.toml", {}, {key: value})[key]) == value
+    assert str(load(tmp_path / "my.toml", {KEYS[key].variable: value}, {})[key]) == value
+
+
+def test_proxies_and_types_that_there_are() -> None:
+    for proxy in ("http://h:3128", "https://u:p@h/", "socks4a://h", "socks5h://[::1]:1080"):
+        assert load(None, {"WEBARC_CRAWL_PROXY": proxy}, {})["crawl.proxy"] == proxy
+    types = ("*", "*/*", "text/*", "application/vnd.ms-excel", "image/svg+xml", "*/pdf")
+    assert load(None, {}, {"crawl.accept_type": types})["crawl.accept_type"] == types
 
 
 @pytest.mark.parametrize(
@@ -229,7 +272,17 @@ def test_options_that_were_not_given_change_nothing() -> None:
     assert settings["filters.use"] == ()
 
 
-@pytest.mark.parametrize(("key", "value"), [("crawl.depth", "x"), ("crawl.include", ("(",)), ("crawl.max_size", "1Q")])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("crawl.depth", "x"),
+        ("crawl.include", ("(",)),
+        ("crawl.max_size", "1Q"),
+        ("crawl.accept_type", ("html",)),
+        ("crawl.load_cookies", "/nope"),
+        ("crawl.proxy", "foo"),
+    ],
+)
 def test_a_wrong_option_is_a_mistake_in_usage(key: str, value: Any) -> None:
     with pytest.raises(UsageProblem, match=KEYS[key].flag):
         load(None, {}, {key: value})
@@ -238,10 +291,13 @@ def test_a_wrong_option_is_a_mistake_in_usage(key: str, value: Any) -> None:
 def test_paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
     folder = tmp_path / "conf"
     folder.mkdir()
-    text = 'archive = "a"\n[crawl]\nload_cookies = "~/c"\n[filters.modules]\nown = "own.py:keep"\nmod = "a.b:c"\n'
+    (folder / "c").write_text("")
+    text = 'archive = "a"\n[crawl]\nload_cookies = "c"\n[filters.modules]\nown = "own.py:keep"\nmod = "a.b:c"\n'
     settings = settings_of(text, folder)
+    assert settings.warnings == []
     assert settings["archive"] == folder / "a"
-    assert settings["crawl.load_cookies"] == Path("~/c").expanduser()
+    assert settings["crawl.load_cookies"] == folder / "c"
+    assert settings_of('archive = "~/a"', folder)["archive"] == Path("~/a").expanduser()
     assert settings["filters.modules"] == {"own": f"{folder}/own.py:keep", "mod": "a.b:c"}
     assert settings.origin("filters.modules").endswith(":4")
     assert settings.filters_dir == folder / "filters"
@@ -287,3 +343,21 @@ def test_the_documentation_names_every_key() -> None:
     for key in KEYS.values():
         assert f"`{key.name}`" in text, key.name
         assert key.variable in text or "WEBARC_<TABLE>_<KEY>" in text
+
+
+@pytest.mark.parametrize(
+    ("url", "placed", "password"),
+    [
+        ("sqlite:///x.db", "sqlite:////f/x.db", False),
+        ("sqlite:////a:b@c/x.db", "sqlite:////a:b@c/x.db", False),
+        ("postgresql+psycopg://u@h:5432/d", None, False),
+        ("postgresql+psycopg://u:hunter2@h/d", None, True),
+        ("postgresql+psycopg://:a/b@h/d", None, True),
+        ("postgresql+psycopg://h/d?user=u&password=x", None, True),
+    ],
+)
+def test_the_database(tmp_path: Path, url: str, placed: str | None, password: bool) -> None:
+    assert database.absolute(url, Path("/f")) == (placed or url)
+    assert database.has_password(url) is password
+    expected = (placed or url).replace("/f/", f"{tmp_path}/")
+    assert settings_of(f'database = "{url}"', tmp_path)["database"] == expected

@@ -200,3 +200,23 @@ def test_a_crawl_leaves_no_temp_files(webarc: Webarc) -> None:
         ).returncode
         == 0
     )
+
+
+def test_a_guest_that_two_crawls_bring_is_one_version(webarc: Webarc) -> None:
+    picture = {"/i": Page(b"\x89PNG\r\n\x1a\n" + b"\0" * 40, type="image/png")}
+    with Site(picture, host="127.0.0.3") as guest, Site(host="127.0.0.1") as one, Site(host="127.0.0.2") as two:
+        one.pages["/"] = two.pages["/"] = f"<img src={guest.url('/i')}>"
+        options = ("--requisites-from-anywhere", "--allow-private")
+        assert webarc.run("crawl", *options, one.url(), two.url()).code == 0
+        assert len(webarc.commits(guest.url())) == 1
+        (webarc.archive / ".webarc" / "index.db").unlink()
+        webarc.crawl(*options, one.url())
+        assert len(webarc.commits(guest.url())) == 1
+        guest.pages["/i"] = Page(b"GIF89a" + b"\0" * 40, type="image/gif")
+        webarc.crawl(*options, one.url())
+        assert webarc.files(guest.url()) == ["i/data.gif", "i/data.xml"]
+
+
+def test_links_that_must_not_be_followed_are_in_the_report(webarc: Webarc) -> None:
+    with Site({"/": "<a href=/a rel=nofollow>a</a>", "/a": "x"}) as site:
+        assert webarc.report(site.url())[site.url("/a")]["reason"] == "nofollow"

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.crawls import Webarc
-from tests.servers import Page, Site, redirect
+from tests.servers import Page, Raw, Request, Site, redirect
 
 PAGES = {
     "/": "<title>Home</title><a href=/a>a</a><img src=/i.png>",
@@ -47,3 +47,25 @@ def test_a_dead_server(webarc: Webarc) -> None:
         site.stop()
         webarc.crawl("--engine", "wget", "--tries", "1", site.url(), code=4)
         assert webarc.stored(site.url()) == before
+
+
+def test_a_body_cut_short_does_not_replace_the_good_copy(webarc: Webarc) -> None:
+    with Site(PAGES) as site:
+        webarc.crawl("--engine", "wget", site.url())
+        site.pages["/new"] = Raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\ncut")
+        rows = webarc.report("--engine", "wget", "--tries", "1", site.url(), code=4)
+        assert rows[site.url("/new")]["reason"] == "truncated"
+        assert webarc.document(site.url("/new")) == b"<title>New</title>"
+
+
+def test_limits_and_credentials_count_for_wget_too(webarc: Webarc) -> None:
+    def guarded(request: Request) -> Page:
+        if "authorization" in request.headers:
+            return Page("<title>in</title><a href=/big>b</a>")
+        return Page("", 401, {"WWW-Authenticate": "Basic realm=x"})
+
+    with Site({"/": guarded, "/big": Page(b"x" * 50_000, type="text/plain")}) as site:
+        options = ("--engine", "wget", "--http-user", "anna", "--http-password", "hunter2", "--max-size", "10K")
+        rows = webarc.report(*options, site.url())
+        assert rows[site.url("/big")]["reason"] == "too-large"
+        assert webarc.stored(site.url()) == {"%_"}

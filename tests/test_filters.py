@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -194,6 +195,14 @@ def test_ones_own_filter_may_replace_a_shipped_one(tmp_path: Path) -> None:
 
 def test_filters_after_the_options() -> None:
     assert chosen(("mime", "size"), ("pattern", "mime"), ("size",)) == ["mime", "pattern"]
+    assert chosen(("mime",), (), ("size", "own"), {"own": "x:y"}) == ["mime"]
+    assert chosen(("mime", "broken"), (), ("broken",)) == ["mime"]
+
+
+@pytest.mark.parametrize(("added", "removed"), [((), ("nope",)), (("nope",), ()), ((), ("mime", "nope"))])
+def test_options_name_filters_that_there_are(added: tuple[str, ...], removed: tuple[str, ...]) -> None:
+    with pytest.raises(UnknownFilter, match="'nope'"):
+        chosen(("mime",), added, removed)
 
 
 @pytest.mark.parametrize(
@@ -210,27 +219,79 @@ def test_filters_after_the_options() -> None:
         ),
         (
             "import time\ndef keep(path):\n for _ in 1, 2:\n  try: time.sleep(9)\n  except BaseException: pass\n 1 / 0",
-            "ZeroDivisionError",
+            "longer than 0.2 s",
         ),
+        ("import sys\ndef keep(path): sys.exit(3)", "SystemExit: 3"),
+        ("def keep(path): raise BaseException('odd')", "BaseException: odd"),
+        ("class Odd(Exception):\n def __str__(self): 1 / 0\ndef keep(path): raise Odd", "failed (Odd)"),
+        ("import time\ndef keep(path):\n try: time.sleep(9)\n except: return False", "longer than 0.2 s"),
+        ("import time\ndef keep(path):\n while 1:\n  try: time.sleep(9)\n  except: pass", "longer than 0.2 s"),
+        ("def keep(path):\n while 1:\n  try:\n   while 1: len('')\n  finally: continue", "longer than 0.2 s"),
     ],
 )
 def test_a_filter_that_fails_keeps_the_file_and_is_reported_once(tmp_path: Path, code: str, said: str) -> None:
     chain = Chain.build(["own"], None, module(tmp_path, code), time_limit=0.2)
-    assert [chain.verdict(tmp_path / "a"), chain.verdict(tmp_path / "b")] == [None, None]
+    start = time.monotonic()
+    assert [chain.verdict(files(tmp_path)[name]) for name in "ab"] == [None, None]
+    assert time.monotonic() - start < 5
     assert len(chain.problems) == 1
     assert said in chain.problems[0]
     assert "'own'" in chain.problems[0]
     assert "2 files" in chain.problems[0]
+    assert "those files were kept" in chain.problems[0]
 
 
-def test_no_alarm_is_left_behind(tmp_path: Path) -> None:
-    import signal
+def files(folder: Path) -> dict[str, Path]:
+    for name in "ab":
+        (folder / name).write_text(name)
+    return {name: folder / name for name in "ab"}
 
-    before = signal.getsignal(signal.SIGALRM)
-    chain = Chain.build(["own"], None, module(tmp_path, "import time\ndef keep(path): time.sleep(9)"), time_limit=0.1)
-    chain.verdict(tmp_path)
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
-    assert signal.getsignal(signal.SIGALRM) is before
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def keep(path): path.unlink(); return True",
+        "def keep(path): path.rename(path.with_name('other')); return True",
+        "import shutil\ndef keep(path): shutil.rmtree(path.parent); return True",
+        "def keep(path): path.unlink(); path.symlink_to('/etc/passwd'); return True",
+    ],
+)
+def test_a_file_that_a_filter_takes_away_counts_as_dropped(tmp_path: Path, code: str) -> None:
+    (tmp_path / "arc").mkdir()
+    chain = Chain.build(["mime", "own", "size"], None, module(tmp_path, code))
+    assert chain.verdict(files(tmp_path / "arc")["a"]) == "own"
+    assert chain.problems == [
+        f"the filter 'own' took {tmp_path / 'arc' / 'a'} away instead of answering false; it counts as dropped."
+    ]
+
+
+def test_only_the_user_stops_the_work_with_ctrl_c(tmp_path: Path) -> None:
+    chain = Chain.build(["own"], None, module(tmp_path, "def keep(path): raise KeyboardInterrupt"))
+    with pytest.raises(KeyboardInterrupt):
+        chain.verdict(files(tmp_path)["a"])
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert chain.verdict(files(tmp_path)["a"]) is None
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "KeyboardInterrupt" in chain.problems[0]
+
+
+@pytest.mark.parametrize("caught", ["Exception", "BaseException"])
+def test_no_alarm_is_left_behind(tmp_path: Path, caught: str) -> None:
+    code = f"import time\ndef keep(path):\n while 1:\n  try: time.sleep(9)\n  except {caught}: pass"
+    chain = Chain.build(["own"], None, module(tmp_path, code), time_limit=0.1)
+    handler, tracer = signal.getsignal(signal.SIGALRM), sys.gettrace()
+    before = signal.setitimer(signal.ITIMER_REAL, 60)
+    try:
+        chain.verdict(files(tmp_path)["a"])
+        left, again = signal.getitimer(signal.ITIMER_REAL)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *before)
+    assert 0 < left <= 60
+    assert again == 0
+    assert signal.getsignal(signal.SIGALRM) is handler
+    assert sys.gettrace() is tracer
 
 
 def test_other_threads_may_ask_without_a_time_limit(tmp_path: Path) -> None:
@@ -251,11 +312,13 @@ def test_other_threads_may_ask_without_a_time_limit(tmp_path: Path) -> None:
         ("{folder}/broken.py:keep", "SyntaxError"),
         ("{folder}/own.py:number", "not callable"),
         ("{folder}/own.py:Picky", "KeyError"),
+        ("{folder}/leaves.py:keep", "SystemExit"),
     ],
 )
 def test_a_filter_that_cannot_be_loaded(tmp_path: Path, target: str, said: str) -> None:
     module(tmp_path, "number = 3\nclass Picky:\n def __init__(self, settings): settings['x']\n")
     module(tmp_path, "def keep(path) return", "broken")
+    module(tmp_path, "import sys\nsys.exit()", "leaves")
     with pytest.raises(ConfigProblem, match=said):
         Chain.build(["f"], None, {"f": target.format(folder=tmp_path)})
 
@@ -266,7 +329,7 @@ def test_a_class_gets_its_own_settings(tmp_path: Path) -> None:
     )
     (tmp_path / "own.toml").write_text('no = "b"\n')
     chain = Chain.build(["own"], tmp_path, module(tmp_path, code))
-    assert [chain.verdict(tmp_path / "a"), chain.verdict(tmp_path / "b")] == [None, "own"]
+    assert [chain.verdict(path) for path in files(tmp_path).values()] == [None, "own"]
 
 
 def test_an_installed_package_offers_filters(tmp_path: Path) -> None:

@@ -336,20 +336,59 @@ def test_an_unusable_index_is_begun_anew(file: Path, harm: Callable[[Path], None
     assert index.current_count(DOMAIN) == 1
 
 
-def test_a_file_that_is_not_ours_is_never_replaced(tmp_path: Path) -> None:
-    foreign = tmp_path / "foreign.db"
-    database = sqlite3.connect(foreign)
+def foreign_database(file: Path) -> None:
+    database = sqlite3.connect(file)
     database.execute("CREATE TABLE precious (x)")
     database.close()
-    (tmp_path / "notes.txt").write_text("precious")
-    State.at(tmp_path / "state.db").list()
-    for name in ("foreign.db", "notes.txt", "state.db"):
-        before = (tmp_path / name).read_bytes()
-        with pytest.raises(DatabaseProblem, match="holds something else"):
-            Index.at(tmp_path / name).domains()
-        with pytest.raises(DatabaseProblem, match="holds something else"), Index.at(tmp_path / name).rebuilt():
-            pass
-        assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("make", [foreign_database, lambda file: file.write_text("precious")], ids=["database", "text"])
+def test_a_file_that_is_not_ours_is_refused_and_set_aside_by_a_rebuild(
+    file: Path, make: Callable[[Path], None]
+) -> None:
+    aside = set()
+    for _ in range(2):
+        make(file)
+        before = file.read_bytes()
+        with pytest.raises(DatabaseProblem, match=r"holds something else; run `webarc db-recover`"):
+            Index.at(file).domains()
+        index = Index.at(file)
+        with index.rebuilt() as fresh:
+            store(fresh, ["a"], 1)
+            assert file.read_bytes() == before
+        assert index.current_count(DOMAIN) == 1
+        index.close()
+        assert index.set_aside is not None and index.set_aside.name.startswith("index.db.replaced-2")
+        assert index.set_aside.read_bytes() == before
+        aside.add(index.set_aside)
+        file.unlink()
+    assert len(aside) == 2
+
+
+def test_a_file_that_is_not_ours_stays_where_it_is_if_the_rebuild_fails(file: Path) -> None:
+    file.write_text("precious")
+    with pytest.raises(ZeroDivisionError), Index.at(file).rebuilt():
+        raise ZeroDivisionError
+    assert file.read_text() == "precious"
+
+
+def test_an_index_of_ours_is_not_set_aside(index: Index, file: Path) -> None:
+    store(index, ["a"], 1)
+    with index.rebuilt():
+        pass
+    assert index.set_aside is None
+    assert sorted(path.name for path in file.parent.iterdir()) == ["index.db", "index.db.locks"]
+
+
+def test_the_state_is_never_taken_for_an_index(tmp_path: Path) -> None:
+    file = tmp_path / "state.db"
+    State.at(file).list()
+    before = file.read_bytes()
+    with pytest.raises(DatabaseProblem, match="holds something else"):
+        Index.at(file).domains()
+    with pytest.raises(DatabaseProblem, match="holds something else"), Index.at(file).rebuilt():
+        pass
+    assert file.read_bytes() == before
 
 
 def test_an_index_deleted_under_an_open_connection_is_begun_anew(index: Index, file: Path) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
-from collections.abc import Iterator
+import time
+import zlib
+from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -14,6 +18,8 @@ from tests.histories import History, Page, eventful, rows_of
 from webarc.archive.indexing import catch_up
 from webarc.archive.recovery import catch_up_all, recover
 from webarc.archive.store import Archive
+from webarc.errors import Damaged, GitProblem
+from webarc.sql.batch import Batch
 from webarc.sql.index import Index
 from webarc.sql.rows import VersionRow
 
@@ -256,6 +262,281 @@ def test_a_broken_repository_is_named_and_the_others_are_read(archive: Archive, 
     summary = recover(archive, index)
     assert summary.exit_code == 11 and summary.problem_count == 1 and "broken.org" in summary.problems[0]
     assert index.current_count(HOST) == 1
+
+
+def loose(site: History) -> None:
+    """Unpack all objects, so that each is a file that can be harmed."""
+    for pack in site.repo.git_dir.glob("objects/pack/*.pack"):
+        away = pack.rename(site.repo.folder.parent / pack.name)
+        pack.with_suffix(".idx").unlink()
+        with away.open("rb") as source:
+            subprocess.run(["git", "-C", site.repo.folder, "unpack-objects", "-q"], stdin=source, check=True)
+        away.unlink()
+
+
+def object_file(site: History, spec: str) -> Path:
+    name = git(site, "rev-parse", spec)
+    file = site.repo.git_dir / "objects" / name[:2] / name[2:]
+    file.chmod(0o644)
+    return file
+
+
+def flip(file: Path, place: int) -> None:
+    data = bytearray(file.read_bytes())
+    data[place] ^= 1
+    file.write_bytes(data)
+
+
+def flip_first(file: Path) -> None:
+    flip(file, 0)
+
+
+def flip_middle(file: Path) -> None:
+    flip(file, file.stat().st_size // 2)
+
+
+def flip_last(file: Path) -> None:
+    flip(file, -1)
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def lie(file: Path) -> None:
+    """A sound object, but another one: git itself does not notice."""
+    file.write_bytes(zlib.compress(b"blob 4\0<arc"))
+
+
+def nonsense(file: Path) -> None:
+    """A kind of object that there is not: git ends without a word about it on its output."""
+    file.write_bytes(zlib.compress(b"bolb 4\0<arc"))
+
+
+HARMS = [flip_first, flip_middle, flip_last, cut, lie, nonsense, Path.unlink]
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_one_damaged_document_costs_one_version(
+    archive: Archive, index: Index, site: History, harm: Callable[[Path], None]
+) -> None:
+    big = Page("1", title=os.urandom(40_000).hex())
+    first = site.crawl({"a": "1", "p": big, "z": "1"})
+    for body in "23":
+        site.crawl({"p": body})
+    catch_up(site.repo, index)
+    loose(site)
+    harm(object_file(site, "main~2:p/data.xml"))
+    summary = recover(archive, index)
+    assert (summary.exit_code, summary.versions, summary.problem_count) == (11, 4, 1)
+    assert summary.problems[0].startswith(f"example.org/p/data.xml of {first} was left out: ")
+    assert [(row.arc, row.commit_tag[11:13]) for row in index.versions(HOST)] == [
+        ("a", "01"),
+        ("p", "02"),
+        ("p", "03"),
+        ("z", "01"),
+    ]
+    assert len(index.crawls(HOST)) == 3 and index.indexed_commit(HOST) == site.repo.tip()
+    site.crawl({"p": "4"})
+    assert catch_up(site.repo, index) == 1
+    behind = Index.at(archive.internal / "second.db")
+    assert catch_up(site.repo, behind) == 5
+    assert rows_of(behind, HOST) == rows_of(index, HOST)
+
+
+def test_a_damaged_pack_costs_what_was_hit(archive: Archive, index: Index, site: History) -> None:
+    tag = site.crawl({f"p{number}": Page("1", title=os.urandom(60).hex()) for number in range(100)})
+    pack = next(site.repo.git_dir.glob("objects/pack/*.pack"))
+    listed = git(site, "verify-pack", "-v", str(pack.with_suffix(".idx"))).splitlines()
+    blob = git(site, "rev-parse", "main:p50/data.xml")
+    _, _, _, length, start = next(line.split() for line in listed if line.startswith(blob))[:5]
+    pack.chmod(0o644)
+    flip(pack, int(start) + int(length) // 2)
+    summary = recover(archive, index)
+    assert (summary.versions, summary.exit_code) == (99, 11)
+    assert [problem.partition(" was ")[0] for problem in summary.problems] == [f"example.org/p50/data.xml of {tag}"]
+
+
+def test_damaged_reports_cost_themselves(archive: Archive, index: Index, site: History) -> None:
+    for number in range(3):
+        site.crawl({"a": str(number)}, urls=[site.outcome("a"), site.outcome(f"b{number}")])
+    loose(site)
+    nonsense(object_file(site, "main~1:.webarc/crawls/d1/crawl.xml"))
+    nonsense(object_file(site, "main~1:.webarc/crawls/d1/urls.xml"))
+    summary = recover(archive, index)
+    assert (summary.versions, summary.problem_count) == (3, 2)
+    assert len(index.crawls(HOST)) == 2
+    assert [row.url for row in index.sightings(HOST) if row.last_tag is None] == [site.url("a"), site.url("b2")]
+
+
+def test_a_reader_survives_damaged_objects(site: History, tmp_path: Path) -> None:
+    bodies = [f"{number} {os.urandom(9_000).hex()}" for number in range(60)]
+    site.crawl({f"p{number}": body for number, body in enumerate(bodies)})
+    loose(site)
+    names = [git(site, "rev-parse", f"main:p{number}/data.html") for number in range(60)]
+    for number, harm in {0: flip_middle, 7: cut, 8: lie, 9: nonsense, 39: nonsense, 40: flip_last, 59: cut}.items():
+        harm(object_file(site, names[number]))
+    with site.repo.reader() as reader:
+        for _ in range(2):
+            found = list(reader.read_many(names))
+            damaged = {number for number, data in enumerate(found) if data is None or isinstance(data, Damaged)}
+            assert damaged == {0, 7, 8, 9, 39, 40, 59}
+            assert all(found[number] == body.encode() for number, body in enumerate(bodies) if number not in damaged)
+        assert all(names[number] in str(found[number]) for number in (8, 9, 39))
+        for number in (8, 9):
+            with pytest.raises(Damaged, match=names[number]):
+                reader.read(names[number])
+            with pytest.raises(Damaged, match=names[number]), (tmp_path / "copy").open("wb") as target:
+                reader.copy(names[number], target)
+        assert reader.read(names[1]) == bodies[1].encode()
+        with (tmp_path / "copy").open("wb") as target:
+            assert reader.copy(names[1], target)
+        assert (tmp_path / "copy").read_text() == bodies[1]
+
+
+def test_a_reader_goes_on_when_its_process_is_killed_but_not_without_a_repository(site: History) -> None:
+    site.crawl({"a": "1"})
+    with site.repo.reader() as reader:
+        for _ in range(3):
+            assert reader.read("main:a/data.html") == b"1"
+            children = subprocess.run(["pgrep", "-P", str(os.getpid()), "git"], capture_output=True, text=True).stdout
+            for child in children.split():
+                os.kill(int(child), signal.SIGKILL)
+        shutil.rmtree(site.repo.folder)
+        with pytest.raises(GitProblem):
+            reader.read("main:a/data.html")
+
+
+def knows_nothing(index: Index) -> bool:
+    return not index.knows(HOST) and index.domains() == [] and not list(index.versions(HOST))
+
+
+def test_a_damaged_folder_costs_what_nothing_else_shows(archive: Archive, index: Index, site: History) -> None:
+    first = site.crawl({"d/a": "1", "e/b": "1"})
+    second = site.crawl({"d/a": "2", "d/new": "1"})
+    third = site.crawl({"e/b": "2"})
+    fourth = site.crawl({"d/a": "3"})
+    loose(site)
+    nonsense(object_file(site, "main~2:d"))
+    summary = recover(archive, index)
+    assert summary.exit_code == 11 and summary.problem_count == 1
+    assert f"{HOST} of {second} was left out in part" in summary.problems[0]
+    assert [(row.arc, row.number, row.commit_tag, row.is_current) for row in index.versions(HOST)] == [
+        ("d/a", 1, first, 0),
+        ("d/a", 2, fourth, 1),
+        ("d/new", 1, second, 1),
+        ("e/b", 1, first, 0),
+        ("e/b", 2, third, 1),
+    ]
+    site.crawl({"d/a": "4"})
+    assert catch_up(site.repo, index) == 1
+
+
+def test_a_damaged_folder_in_a_long_history(archive: Archive, index: Index, site: History) -> None:
+    tags = [site.crawl({"d/a": str(number), f"e/{number}": "1"}) for number in range(20)]
+    loose(site)
+    nonsense(object_file(site, "main~9:d"))
+    summary = recover(archive, index)
+    assert summary.problem_count == 1 and tags[10] in summary.problems[0]
+    assert [row.commit_tag for row in index.history(HOST, "d/a")] == [*tags[:10], *tags[11:]]
+    assert index.current_count(HOST) == 21 and index.version_count(HOST) == 39
+
+
+@pytest.mark.parametrize("count", [4, 20])
+def test_a_damaged_commit_costs_what_was_replaced_before(
+    archive: Archive, index: Index, site: History, count: int
+) -> None:
+    first = site.crawl({"d/a": "0", "old": "1"})
+    tags = [site.crawl({"d/a": str(number)}) for number in range(1, count)]
+    loose(site)
+    nonsense(object_file(site, f"main~{count - 2}"))
+    summary = recover(archive, index)
+    assert (summary.exit_code, summary.problem_count) == (11, 1)
+    assert f"{HOST} before {tags[1]} was left out" in summary.problems[0]
+    assert [row.commit_tag for row in index.history(HOST, "d/a")] == tags[1:]
+    assert [(row.commit_tag, row.is_current) for row in index.history(HOST, "old")] == [(first, 1)]
+    site.crawl({"d/a": "x"})
+    assert catch_up(site.repo, index) == 1
+
+
+def test_a_repository_that_cannot_be_read_has_no_rows_until_it_is_restored(
+    archive: Archive, index: Index, site: History
+) -> None:
+    list(eventful(site))
+    catch_up(site.repo, index)
+    before = rows_of(index, HOST)
+    loose(site)
+    tip = object_file(site, "main")
+    sound = tip.read_bytes()
+    nonsense(tip)
+    with pytest.raises(GitProblem):
+        catch_up(site.repo, Index.at(archive.internal / "second.db"))
+    summary = recover(archive, index)
+    assert summary.exit_code == 11 and f"the repository of {HOST} was left out" in summary.problems[0]
+    assert knows_nothing(index)
+    tip.write_bytes(sound)
+    catch_up(site.repo, index)
+    assert rows_of(index, HOST) == before
+
+
+@pytest.mark.parametrize("how", ["removed", "emptied", "headless"])
+def test_rows_of_a_repository_that_is_gone_are_forgotten(
+    archive: Archive, index: Index, site: History, how: str
+) -> None:
+    other = History(archive, "other.org")
+    for history in (site, other):
+        history.crawl({"a": "1"})
+        catch_up(history.repo, index)
+    if how == "removed":
+        shutil.rmtree(site.repo.folder)
+    elif how == "emptied":
+        git(site, "update-ref", "-d", "refs/heads/main")
+    else:
+        (site.repo.git_dir / "HEAD").unlink()
+    assert catch_up(site.repo, index) == 0
+    assert index.domains() == ["other.org"] and not index.knows(HOST)
+    assert list(index.versions(HOST)) == [] and index.crawls(HOST) == []
+
+
+def test_rows_of_half_a_commit_are_forgotten_with_the_repository(index: Index, site: History) -> None:
+    half = Batch(HOST, HOST, None)
+    half.removed("a", "2026-01-01T00:00:00@example.org")
+    assert index.write(half) and index.knows(HOST)
+    shutil.rmtree(site.repo.folder)
+    catch_up(site.repo, index)
+    assert knows_nothing(index)
+
+
+def test_all_domains_caught_up_are_those_that_have_a_repository(archive: Archive, index: Index, site: History) -> None:
+    site.crawl({"a": "1"})
+    catch_up_all(archive, index)
+    shutil.rmtree(site.repo.folder)
+    assert catch_up_all(archive, index) == 0
+    assert knows_nothing(index)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_to_find_nothing_new_takes_no_time_and_no_git(
+    archive: Archive, index: Index, site: History, there: bool
+) -> None:
+    if there:
+        site.crawl({"a": "1"})
+    catch_up(site.repo, index)
+
+    def work() -> None:
+        os.environ["PATH"] = "/nowhere"
+        catch_up(archive.repository(HOST), index)
+        times = []
+        for _ in range(101):
+            began = time.perf_counter()
+            catch_up(archive.repository(HOST), index)
+            times.append(time.perf_counter() - began)
+        assert sorted(times)[50] < 0.001, sorted(times)[50]
+
+    process = get_context("fork").Process(target=work)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
 
 
 def zero(file: Path) -> None:

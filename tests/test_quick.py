@@ -46,7 +46,7 @@ PLAIN = [
     "<title></title><title>second</title>",
     '<table><tr><td><a href="1"></a></td><td>x</tr></table><a href="2">',
     '<table class="t"><caption><a href="1"></a></caption>\n<tbody><tr><th><table><tr><td></table></th></tr></table>',
-    '<select name="s"><option value="1" selected>1</option></select><textarea rows="2"><a href="no"></textarea><a href>',
+    '<select name="s"><option value="1">1</option></select><textarea rows="2"><a href="no"></textarea><a href>',
     '<P>a<BR>b</P><UL><LI>c</LI></UL><br/><br /><hr\n/><my-tag some-name="x"></my-tag><ol type=1></ol>',
     '<p style="color:red">a < b && c <3 </><a href="x">',
     '<a href="x">\u00e9\u4e00\U0001f600</a><a href="\u00e9">',

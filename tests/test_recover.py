@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 from pathlib import Path
 
 from sqlalchemy import create_engine, text
@@ -63,6 +64,63 @@ def test_a_zeroed_index_is_noticed_and_the_next_crawl_goes_on(webarc: Webarc) ->
         counts = webarc.crawl(site.url())["counts"]
         assert (counts["new"], counts["unchanged"]) == (0, 1)
         assert rows_of(file)["version"] == before["version"]
+
+
+def test_one_damaged_object_costs_one_version_and_no_crawl(webarc: Webarc) -> None:
+    with Site({"/": "<a href=/p>x</a>", "/p": "p1"}) as site:
+        webarc.crawl(site.url())
+        for body in ("p2", "p3"):
+            site.pages["/p"] = body
+            webarc.crawl(site.url())
+        folder = next(path.parent for path in webarc.archive.glob("*/.git"))
+        first = git(folder, "rev-list", "--max-parents=0", "main")
+        harm(folder, git(folder, "rev-parse", f"{first}:p/data.xml"))
+        ran = webarc.run("db-recover")
+        assert ran.code == 11, ran.err
+        tag = git(folder, "log", "--format=%s", "-1", first)
+        assert f"{folder.name}/p/data.xml of {tag} was left out" in ran.err
+        file = webarc.archive / ".webarc" / "index.db"
+        assert len(rows_of(file)["version"]) == 3 and len(rows_of(file)["crawl"]) == 3
+        site.pages["/p"] = "p4"
+        assert webarc.crawl(site.url())["counts"]["changed"] == 1
+        file.unlink()
+        assert webarc.crawl(site.url())["counts"]["unchanged"] == 2
+        assert len(rows_of(file)["version"]) == 4
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def harm(folder: Path, blob: str) -> None:
+    """Make all objects files of their own, and flip one bit of one of them."""
+    for pack in folder.glob(".git/objects/pack/*.pack"):
+        with pack.rename(folder.parent / pack.name).open("rb") as source:
+            pack.with_suffix(".idx").unlink()
+            subprocess.run(["git", "-C", folder, "unpack-objects", "-q"], stdin=source, check=True)
+    file = folder / ".git" / "objects" / blob[:2] / blob[2:]
+    file.chmod(0o644)
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def test_a_file_that_is_no_index_is_set_aside(webarc: Webarc) -> None:
+    with Site({"/": "<title>1</title>"}) as site:
+        webarc.crawl(site.url())
+        file = webarc.archive / ".webarc" / "index.db"
+        before = rows_of(file)
+        file.write_text("garbage\n")
+        ran = webarc.run("crawl", site.url())
+        assert ran.code == 3 and "webarc db-recover" in ran.err
+        ran = webarc.run("db-recover")
+        aside = next(file.parent.glob("index.db.replaced-*"))
+        assert ran.code == 0 and str(aside) in ran.err
+        assert aside.read_text() == "garbage\n" and rows_of(file) == before
+        file.write_text("garbage\n")
+        ran = webarc.run("db-recover", "--json")
+        assert Path(ran.objects()[0]["setAside"]).read_text() == "garbage\n"
+        assert webarc.crawl(site.url())["counts"]["unchanged"] == 1
 
 
 def test_recover_before_a_crawl(webarc: Webarc) -> None:

@@ -1,1 +1,1 @@
-UPDATE asked SET state = 2, url = ?, outcome = ?, status = ?, error = ?, target = ?, size = ? WHERE id = ?
+UPDATE asked SET state = 2, url = ?, outcome = ?, status = ?, error = ?, target = ?, mark = ?, size = ? WHERE id = ?

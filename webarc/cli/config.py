@@ -9,6 +9,7 @@ import click
 
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line, rows
+from webarc.errors import ConfigProblem
 
 if TYPE_CHECKING:
     from webarc.config.settings import Settings
@@ -59,7 +60,10 @@ def _plain(settings: Settings, name: str) -> Any:
     """A value for JSON: numbers and lists as they are, everything else as it is shown."""
     from webarc.config.keys import KEYS
 
-    value = settings[name]
+    try:
+        value = settings[name]
+    except ConfigProblem:  # the settings have warned of it
+        return None
     if isinstance(value, tuple):
         return [KEYS[name].shown((item,)) for item in value]
     return value if value is None or isinstance(value, bool | int | float | dict) else settings.shown(name)

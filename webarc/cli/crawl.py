@@ -98,16 +98,22 @@ class _Run:
 
         start_time = times.now()
         archive = self._context.archive(create=True)
-        if self._values["recover_db"]:
-            self._context.recover_database()
+        self._check_report()
         self._check_filters()
+        archive.clear_stale_staging()
+        codes = [self._context.recover_database()] if self._values["recover_db"] else []
         with tempfile.TemporaryDirectory(prefix="webarc-report-") as scratch:
             reports = Path(scratch) if self._values["report"] else None
             places = Places(archive.root, self._context.database_url(), self._filters_dir, reports)
             work = jobs(self._starts, self._options, places, start_time)
             view = view_for(self._context, as_json=self._values["as_json"])
             scheduler = Scheduler(
-                work, self._at_once, on_start=view.started, on_progress=view.moved, on_result=view.ended
+                work,
+                self._at_once,
+                on_start=view.started,
+                on_progress=view.moved,
+                on_result=view.ended,
+                on_note=view.say,
             )
 
             def stop() -> None:
@@ -118,7 +124,7 @@ class _Run:
                 scheduler.run()
             if self._values["report"]:
                 write_report(self._values["report"], view.results, {job.domain: job.report for job in work})
-        return worst([result.exit_code for result in view.results])
+        return worst([*codes, *(result.exit_code for result in view.results)])
 
     def rehearse(self) -> int:
         """Say what would be fetched."""
@@ -138,6 +144,12 @@ class _Run:
             while not self.stopped and time.monotonic() < until:
                 time.sleep(min(0.2, max(until - time.monotonic(), 0.0)))
         return not self.stopped
+
+    def _check_report(self) -> None:
+        """A report that cannot be written is a mistake to hear of before anything is fetched."""
+        file: Path | None = self._values["report"]
+        if file is not None and not file.absolute().parent.is_dir():
+            raise UsageProblem(f"the folder of --report {file} does not exist; make it or give another file.")
 
     def _check_filters(self) -> None:
         """A filter that cannot be built is a mistake to hear of before anything is fetched."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from shutil import get_terminal_size
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from webarc.cli.output import one_line
+from webarc.cli.output import one_line, say_error
 from webarc.config.units import rough_size
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
 _PLAIN_EVERY = 10.0
 _WIDE = 140
+_ERRORS = {4: "NetworkProblem", 6: "AuthenticationProblem", 8: "ServerAnswer", 13: "Stopped"}
 _COLUMNS = ("fetched", "new", "changed", "unchanged", "gone", "moved", "failed", "filtered", "skipped")
 
 
@@ -74,7 +74,10 @@ class JsonView(View):
     def ended(self, result: Result) -> None:
         """Print the result of a domain."""
         super().ended(result)
-        self.context.echo(json.dumps(_as_json(result)))
+        self.context.echo(json.dumps(result.as_json()))
+        if result.exit_code:
+            name = result.error_class or _ERRORS.get(result.exit_code, "WebarcError")
+            say_error(name, "; ".join(remarks(result)) or f"{result.domain}: {result.reason}", as_json=True)
 
     def say(self, text: str) -> None:
         """Remarks are not for machines."""
@@ -184,6 +187,7 @@ def remarks(result: Result) -> list[str]:
             f"{result.domain}: {result.held} removals are held back as unusually many; they happen if the next crawl "
             "finds the same, or now with --allow-removals."
         )
+    said += [f"{result.domain}: {failure}" for failure in result.failures]
     return [*said, *(f"{result.domain}: {warning}" for warning in result.warnings)]
 
 
@@ -195,11 +199,3 @@ def _why(reason: str) -> str:
     if reason == "wget":
         return "not complete, wget could not fetch everything; nothing was removed."
     return f"stopped by --{reason}; what was fetched is committed and nothing was removed."
-
-
-def _as_json(result: Result) -> dict[str, Any]:
-    values = asdict(result)
-    values["commitTag"] = values.pop("commit_tag")
-    values["exitCode"] = values.pop("exit_code")
-    values["errorClass"] = values.pop("error_class")
-    return values

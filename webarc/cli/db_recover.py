@@ -56,8 +56,14 @@ def recover_with_progress(context: Context) -> int:
 def _show(context: Context, summary: RecoverySummary) -> None:
     if context.as_json:
         figures = {"domains": summary.domains, "versions": summary.versions, "seconds": round(summary.seconds, 3)}
-        json_line({**figures, "problemCount": summary.problem_count, "problems": list(summary.problems)})
+        json_line(
+            {**figures, "problemCount": summary.problem_count, "problems": list(summary.problems), **_aside(summary)}
+        )
         return
+    if summary.set_aside is not None:
+        context.warn(
+            f"{summary.set_aside} is what stood in the index's place and was none; delete it if you need it no more."
+        )
     for problem in summary.problems:
         context.warn(problem)
     unread = f", {summary.problem_count} could not be read" if summary.problem_count else ""
@@ -65,6 +71,10 @@ def _show(context: Context, summary: RecoverySummary) -> None:
         f"The index is rebuilt: {_counted(summary.versions, 'version')} of {_counted(summary.domains, 'domain')} "
         f"in {summary.seconds:.1f} s{unread}."
     )
+
+
+def _aside(summary: RecoverySummary) -> dict[str, str]:
+    return {} if summary.set_aside is None else {"setAside": str(summary.set_aside)}
 
 
 def _counted(count: int, noun: str) -> str:

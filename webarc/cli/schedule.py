@@ -123,20 +123,28 @@ def run(context: Context, names: tuple[str, ...], once: bool, jobs: str | None) 
 @schedule.command(epilog="Example: webarc schedule crontab")
 @command
 def crontab(context: Context) -> None:
-    """Print lines for crontab that do the same without `webarc schedule run`."""
+    """Print lines for crontab that do the same without `webarc schedule run`.
+
+    They name the archive, the config file and the database in use here. Other settings from the environment are not in
+    them, so put those into the config file.
+    """
     from webarc.crawler.timetable import crontab as lines
 
     with _state(context) as state:
-        click.echo(lines(state.list(), _program(context, _own_program()), context.archive_path()), nl=False)
+        click.echo(lines(state.list(), _printed_program(context), context.archive_path()), nl=False)
 
 
 @schedule.command(epilog="Example: webarc schedule systemd > ~/.config/systemd/user/webarc.service")
 @command
 def systemd(context: Context) -> None:
-    """Print a systemd unit that runs `webarc schedule run`."""
+    """Print a systemd unit that runs `webarc schedule run`.
+
+    It names the archive, the config file and the database in use here. Other settings from the environment are not in
+    it, so put those into the config file.
+    """
     from webarc.crawler.timetable import systemd as unit
 
-    click.echo(unit(_program(context, _own_program()), context.archive().root), nl=False)
+    click.echo(unit(_printed_program(context), context.archive().root), nl=False)
 
 
 @contextmanager
@@ -153,9 +161,11 @@ def _state(context: Context, create: bool = False) -> Iterator[State]:
 def _stored(context: Context, arguments: tuple[str, ...]) -> list[str]:
     """The arguments of the crawl, parsed to see that they are right, with every file by its full path."""
     from webarc.cli.crawl_options import overrides
+    from webarc.filters.catalog import chosen
 
     given = _parsed(arguments).params
-    context.settings(overrides(given))
+    settings = context.settings(overrides(given))
+    chosen(settings["filters.use"], given["add_filters"], given["drop_filters"], settings["filters.modules"])
     _refuse(given)
     files = {str(value) for value in _paths(given)}
     stored = [_placed(argument, files) for argument in arguments]
@@ -173,6 +183,7 @@ def _parsed(arguments: tuple[str, ...]) -> click.Context:
 def _refuse(given: dict[str, Any]) -> None:
     """What makes no sense without a person, and secrets, which would end up in a file of the archive."""
     from webarc.archive.urls import credentials_in
+    from webarc.config.kinds import is_private_header
     from webarc.crawler.sources import read_sources
 
     if "-" in given["sources"]:
@@ -185,6 +196,12 @@ def _refuse(given: dict[str, Any]) -> None:
     secret = given.get("crawl_http_password") or credentials_in(given.get("crawl_proxy") or "")
     if secret or any(start.user or start.password for start in starts):
         raise UsageProblem("a schedule keeps no passwords; set crawl.http_user and crawl.http_password in the config.")
+    for header in given["crawl_headers"]:
+        if is_private_header(header):
+            name = header.partition(":")[0].strip()
+            raise UsageProblem(
+                f"a schedule keeps no secrets such as the header {name}; set crawl.headers in the config."
+            )
 
 
 def _paths(given: dict[str, Any]) -> Iterator[str | Path]:
@@ -229,16 +246,53 @@ def _check_names(state: State, names: tuple[str, ...]) -> None:
 
 
 def _program(context: Context, start: list[str]) -> list[str]:
-    """The command before `crawl`, with the archive and config of this one."""
+    """The command before `crawl`, with the archive and config of this one, wherever it is started."""
+    from webarc.config.file import find
+
     words = [*start, "--archive", str(context.archive_path())]
-    if context.config_option:
-        words += ["--config", str(context.config_option.absolute())]
+    config = find(context.config_option, os.environ)
+    if config:
+        words += ["--config", str(config.path.absolute())]
     return [*words, *(["--strict-config"] if context.strict else [])]
+
+
+def _printed_program(context: Context) -> list[str]:
+    """The command before `crawl` for somebody who starts it without our environment."""
+    from webarc.config.database import has_password
+
+    _warn_of_environment(context)
+    program = _program(context, _own_program())
+    database = _database(context)
+    if not database:
+        return program
+    if not has_password(database):
+        return [*program, "--database", database]
+    if context.settings().origin("database").startswith(("-", "$")):
+        raise UsageProblem("the database URL has a password, which is not printed; set `database` in the config file.")
+    return program
+
+
+def _warn_of_environment(context: Context) -> None:
+    """Say which settings of this environment the printed command will not have."""
+    settings = context.settings()
+    lost = [settings.origin(name) for name in settings if settings.origin(name).startswith("$")]
+    for variable in lost:
+        if variable not in ("$WEBARC_ARCHIVE", "$WEBARC_DATABASE"):
+            context.warn(f"{variable} is not in what is printed; put the setting into the config file.")
+
+
+def _database(context: Context) -> str | None:
+    """The database URL of the settings, with the full path of its file."""
+    from webarc.config.database import absolute
+
+    given: str | None = context.settings()["database"]
+    return absolute(given, Path.cwd()) if given else None
 
 
 def _environ(context: Context) -> dict[str, str]:
     """The environment of a crawl; a database URL may hold a password, so it does not stand on a command line."""
-    return {**os.environ, **({"WEBARC_DATABASE": context.database} if context.database else {})}
+    database = _database(context)
+    return {**os.environ, **({"WEBARC_DATABASE": database} if database else {})}
 
 
 def _own_program() -> list[str]:

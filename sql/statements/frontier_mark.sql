@@ -1,1 +1,0 @@
-UPDATE asked SET mark = ? WHERE id = ?

@@ -1,0 +1,1 @@
+SELECT outcome, target FROM asked WHERE url = ?
