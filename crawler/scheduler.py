@@ -76,6 +76,7 @@ class Scheduler:
 
     def _stop(self) -> None:
         self._stopping = True
+        self._on_note("stopping: what is whole is being committed; press Ctrl-C again to give it up")
         while self._queue:
             job = self._queue.popleft()
             self._on_result(Result(job.domain, reason="stopped", exit_code=Stopped.exit_code))

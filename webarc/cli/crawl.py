@@ -115,12 +115,7 @@ class _Run:
                 on_result=view.ended,
                 on_note=view.say,
             )
-
-            def stop() -> None:
-                view.say("stopping: what is whole is being committed; press Ctrl-C again to give it up")
-                scheduler.stop()
-
-            with view, self._stoppable(stop, scheduler.abandon):
+            with view, self._stoppable(scheduler.stop, scheduler.abandon):
                 scheduler.run()
             if self._values["report"]:
                 write_report(self._values["report"], view.results, {job.domain: job.report for job in work})
