@@ -54,7 +54,7 @@ def catch_up(
         if after == tip:
             return versions
         with repo.reader() as reader:
-            commits = legible_commits(repo, note) if after is None else _beyond(repo, reader, after)
+            commits = legible_commits(repo, reader, note) if after is None else _beyond(repo, reader, after)
             if commits is None:
                 # History was rewritten: what is indexed of it is not true any more.
                 index.forget(repo.domain)
@@ -78,7 +78,7 @@ def _beyond(repo: Repository, reader: ObjectReader, after: str) -> list[Commit] 
         head = (reader.read(commits[0].id) or b"").partition(b"\n\n")[0] if commits else b""
     except (Damaged, GitProblem):
         # If nothing at all can be read, nothing is forgotten either.
-        legible_commits(repo, _unheard)
+        legible_commits(repo, reader, _unheard)
         return None
     parents = [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
     return commits if parents[:1] == [after] else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from subprocess import PIPE
@@ -74,7 +75,8 @@ class ObjectReader:
     def close(self) -> None:
         """End the process."""
         self._process.kill()
-        with self._process:
+        # What a process that has ended was still to be asked is of no interest.
+        with suppress(BrokenPipeError), self._process:
             self._complaints.close()
 
     def _start(self) -> None:

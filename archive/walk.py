@@ -7,32 +7,58 @@ replaced in between are lost, and everything lost is named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 
 from webarc.archive import history
 from webarc.archive.history import Change, Commit
-from webarc.archive.importer import MAIN
+from webarc.archive.objects import ObjectReader
 from webarc.archive.repository import Repository
-from webarc.errors import GitProblem
+from webarc.archive.times import CET
+from webarc.errors import Damaged, GitProblem
 
 _FEW_COMMITS = 8
 _MAKE_VERSIONS = ("crawl", "guest")
 Note = Callable[[str], None]
 
 
-def legible_commits(repo: Repository, on_problem: Note) -> list[Commit]:
+def legible_commits(repo: Repository, reader: ObjectReader, on_problem: Note) -> list[Commit]:
     """The commits on main, oldest first, from the first one behind all damage; raises GitProblem if there is none."""
     try:
         return repo.commits()
     except GitProblem as problem:
-        found: list[Commit] = []
-        try:
-            found.extend(history.commits(repo.git_dir, MAIN, newest_first=True))
-        except GitProblem:
-            if not found:
-                raise problem from None
+        found, whole = _back_to_damage(repo.tip(), reader)
+        if not found:
+            raise
+        if not whole:
             on_problem(f"{repo.domain} before {found[-1].tag} was left out, but for what stood there then: {problem}")
         return found[::-1]
+
+
+def _back_to_damage(name: str | None, reader: ObjectReader) -> tuple[list[Commit], bool]:
+    """The commits that can be read, newest first, and whether they go back to the very first one."""
+    # Not by `git log`, which says nothing of a commit whose parent is damaged.
+    found = []
+    while name:
+        try:
+            data = reader.read(name)
+        except Damaged:
+            data = None
+        if data is None:
+            return found, False
+        commit, name = _commit(name, data)
+        found.append(commit)
+    return found, True
+
+
+def _commit(name: str, data: bytes) -> tuple[Commit, str | None]:
+    """A commit read from its object, and its first parent."""
+    head, _, message = data.decode("utf-8", "replace").partition("\n\n")
+    facts = dict(line.partition(" ")[::2] for line in reversed(head.split("\n")))
+    kinds = re.findall(rf"^{history.KIND}: *(.*)$", message, re.MULTILINE)
+    made = datetime.fromtimestamp(int(facts["committer"].split()[-2]), CET)
+    return Commit(name, message.partition("\n")[0], ",".join(kinds), made), facts.get("parent")
 
 
 class Walk:

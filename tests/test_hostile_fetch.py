@@ -181,7 +181,11 @@ def test_a_gzip_bomb_does_not_fill_the_memory(tmp_path: Path) -> None:
 
 
 # 9
-@pytest.mark.parametrize("body", [b"plain text", gzip.compress(b"x" * 5000)[:-9], gzip.compress(b"x")[:-4] + b"abcd"])
+@pytest.mark.parametrize(
+    "body",
+    [b"plain text", gzip.compress(b"x" * 5000)[:-9], gzip.compress(b"x")[:-4] + b"abcd"],
+    ids=["none", "cut", "wrong"],
+)
 def test_broken_gzip_is_an_error(body: bytes, tmp_path: Path) -> None:
     answer = check_failed(Page(body, headers={"Content-Encoding": "gzip"}), "bad-encoding", tmp_path)
     assert answer.status == 200

@@ -459,6 +459,15 @@ def test_a_damaged_commit_costs_what_was_replaced_before(
     assert catch_up(site.repo, index) == 1
 
 
+def test_a_damaged_commit_below_the_newest(archive: Archive, index: Index, site: History) -> None:
+    tags = [site.crawl({"a": str(number), f"e{number}": "1"}) for number in range(3)]
+    loose(site)
+    nonsense(object_file(site, "main~1"))
+    assert recover(archive, index).versions == 4
+    assert [row.commit_tag for row in index.versions(HOST)] == [tags[2], *tags]
+    assert [row.commit_tag for row in index.crawls(HOST)] == tags[2:]
+
+
 def test_a_repository_that_cannot_be_read_has_no_rows_until_it_is_restored(
     archive: Archive, index: Index, site: History
 ) -> None:

@@ -112,7 +112,7 @@ def test_a_file_that_is_no_index_is_set_aside(webarc: Webarc) -> None:
         before = rows_of(file)
         file.write_text("garbage\n")
         ran = webarc.run("crawl", site.url())
-        assert ran.code == 3 and "webarc db-recover" in ran.err
+        assert ran.code == 3 and "webarc db-recover" in ran.out + ran.err
         ran = webarc.run("db-recover")
         aside = next(file.parent.glob("index.db.replaced-*"))
         assert ran.code == 0 and str(aside) in ran.err

@@ -76,16 +76,15 @@ class _Run:
 
     def __init__(self, context: Context, settings: Any, starts: list[Any], values: dict[str, Any]) -> None:
         from webarc.crawler.plan import crawl_options as options_from
+        from webarc.filters.catalog import chosen
 
         self._context = context
         self._starts = starts
         self._values = values
         self._at_once = settings["crawl.jobs"]
         self._filters_dir = settings.filters_dir
-        filters = [
-            name for name in (*settings["filters.use"], *values["add_filters"]) if name not in values["drop_filters"]
-        ]
-        self._options = options_from(settings, list(dict.fromkeys(filters)), settings.filters_dir)
+        given = (values["add_filters"], values["drop_filters"], settings["filters.modules"])
+        self._options = options_from(settings, chosen(settings["filters.use"], *given), settings.filters_dir)
         self.stopped = False
 
     def once(self) -> int:

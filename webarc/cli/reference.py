@@ -23,7 +23,12 @@ def reference() -> str:
 
 def _sections(command: click.Command, path: str, parent: click.Context | None = None) -> Iterator[str]:
     context = click.Context(
-        command, info_name=path.rpartition(" ")[2], parent=parent, terminal_width=_WIDTH, max_content_width=_WIDTH
+        command,
+        info_name=path.rpartition(" ")[2],
+        parent=parent,
+        terminal_width=_WIDTH,
+        max_content_width=_WIDTH,
+        help_option_names=["-h", "--help"],
     )
     yield f"## {path}\n\n```\n{_tidy(command.get_help(context))}\n```\n"
     if isinstance(command, click.Group):
