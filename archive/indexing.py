@@ -15,8 +15,8 @@ from webarc.archive.metadata import Metadata
 from webarc.archive.objects import ObjectReader
 from webarc.archive.reports import UrlRow, parse_crawl, read_urls
 from webarc.archive.repository import Repository
-from webarc.archive.walk import Note, Walk, legible_commits
-from webarc.errors import BadDocument, Damaged, GitProblem
+from webarc.archive.walk import Note, Walk, commits_beyond, legible_commits
+from webarc.errors import BadDocument, Damaged
 from webarc.sql.batch import Batch, Row
 from webarc.sql.index import Index
 from webarc.sql.rows import DefinitionRow
@@ -54,7 +54,7 @@ def catch_up(
         if after == tip:
             return versions
         with repo.reader() as reader:
-            commits = legible_commits(repo, reader, note) if after is None else _beyond(repo, reader, after)
+            commits = legible_commits(repo, reader, note) if after is None else commits_beyond(repo, reader, after)
             if commits is None:
                 # History was rewritten: what is indexed of it is not true any more.
                 index.forget(repo.domain)
@@ -69,19 +69,6 @@ def catch_up(
         # The repository is gone, or empty, and so is what was true of it.
         index.forget(repo.domain)
     return versions
-
-
-def _beyond(repo: Repository, reader: ObjectReader, after: str) -> list[Commit] | None:
-    """The commits that follow the indexed one; None if it is not, or not legibly, part of the history."""
-    try:
-        commits = repo.commits(after) if reader.read(after) is not None else []
-        head = (reader.read(commits[0].id) or b"").partition(b"\n\n")[0] if commits else b""
-    except (Damaged, GitProblem):
-        # If nothing at all can be read, nothing is forgotten either.
-        legible_commits(repo, reader, _unheard)
-        return None
-    parents = [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
-    return commits if parents[:1] == [after] else None
 
 
 class _Reading:

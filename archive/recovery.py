@@ -86,7 +86,7 @@ def _read(archive: Archive, index: Index, domains: list[str], problems: _Problem
     for domain in domains:
         try:
             versions += catch_up(archive.repository(domain), index, problems.note, on_progress)
-        except GitProblem as problem:
+        except (GitProblem, Damaged) as problem:
             # One broken repository must not keep the others out of the index.
             problems.note(f"the repository of {domain} was left out: {problem}")
             index.forget(domain)

@@ -36,10 +36,25 @@ def legible_commits(repo: Repository, reader: ObjectReader, on_problem: Note) ->
         return found[::-1]
 
 
+def commits_beyond(repo: Repository, reader: ObjectReader, after: str) -> list[Commit] | None:
+    """The commits that follow another, oldest first; None if that is not, or not legibly, part of the history."""
+    try:
+        commits = repo.commits(after) if reader.read(after) is not None else []
+        parent = _facts(reader.read(commits[0].id) or b"").get("parent") if commits else None
+        return commits if parent == after else None
+    except (Damaged, GitProblem):
+        # Damage far behind stops git too.
+        found, _ = _back_to_damage(repo.tip(), reader)
+        if not found:
+            raise
+        names = [commit.id for commit in found]
+        return found[: names.index(after)][::-1] if after in names else None
+
+
 def _back_to_damage(name: str | None, reader: ObjectReader) -> tuple[list[Commit], bool]:
     """The commits that can be read, newest first, and whether they go back to the very first one."""
     # Not by `git log`, which says nothing of a commit whose parent is damaged.
-    found = []
+    found: list[Commit] = []
     while name:
         try:
             data = reader.read(name)
@@ -54,11 +69,16 @@ def _back_to_damage(name: str | None, reader: ObjectReader) -> tuple[list[Commit
 
 def _commit(name: str, data: bytes) -> tuple[Commit, str | None]:
     """A commit read from its object, and its first parent."""
-    head, _, message = data.decode("utf-8", "replace").partition("\n\n")
-    facts = dict(line.partition(" ")[::2] for line in reversed(head.split("\n")))
+    facts, message = _facts(data), data.decode("utf-8", "replace").partition("\n\n")[2]
     kinds = re.findall(rf"^{history.KIND}: *(.*)$", message, re.MULTILINE)
     made = datetime.fromtimestamp(int(facts["committer"].split()[-2]), CET)
     return Commit(name, message.partition("\n")[0], ",".join(kinds), made), facts.get("parent")
+
+
+def _facts(data: bytes) -> dict[str, str]:
+    """What stands above the message of a commit; of several parents the first."""
+    head = data.decode("utf-8", "replace").partition("\n\n")[0]
+    return dict(line.partition(" ")[::2] for line in reversed(head.split("\n")))
 
 
 class Walk:

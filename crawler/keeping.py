@@ -14,6 +14,7 @@ from typing import Any
 
 from webarc.crawler.capture import Capture, Committed, Landed, Order, Own, Verdicts
 from webarc.crawler.keeper import Keeper
+from webarc.crawler.outbox import Outbox
 from webarc.errors import NoSpace, StorageProblem, WebarcError
 
 _VERDICTS, _COMMIT = "verdicts", "commit"
@@ -30,6 +31,7 @@ class KeeperLine:
         self._process = context.Process(target=_serve, args=(theirs, self._connection, make))
         self._process.start()
         theirs.close()
+        self._outbox = Outbox(self._connection)
         self._held: list[tuple[tuple[object, ...], bytes | None]] = []
         self._weight = 0
 
@@ -39,6 +41,9 @@ class KeeperLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is not None:
+            self._outbox.broken = True  # what is still on its way would only be thrown away
+        self._outbox.close()
         self._connection.close()
         self._process.join()
 
@@ -73,11 +78,9 @@ class KeeperLine:
             yield event
 
     def _send(self, message: object) -> None:
-        try:
-            self._connection.send(message)
-        except OSError:
+        self._outbox.put(message)
+        if self._outbox.broken:
             self._receive()
-            raise
 
     def _receive(self) -> Any:
         try:
