@@ -34,7 +34,7 @@ from webarc.crawler.reporting import Reporter
 from webarc.crawler.scope import Scope
 from webarc.crawler.trail import Trail
 from webarc.crawler.wget import Wget
-from webarc.errors import Locked, Stopped, WebarcError
+from webarc.errors import Damaged, Locked, Stopped, WebarcError
 from webarc.sql.index import Index
 from webarc.sql.rows import CurrentRow
 
@@ -79,6 +79,7 @@ class Instance:
         self._previous: dict[str, Previous] = {}
         self._readers: dict[str, tuple[ObjectReader, str]] = {}
         self._empty: dict[str, bool] = {}
+        self._problems: list[str] = []
         self._owned: dict[str, str] = {}
 
     def __enter__(self) -> Instance:
@@ -155,7 +156,7 @@ class Instance:
                     harvest.ask(url, "start")
                 harvest.run()
             self._end(harvest, ending)
-        result.warnings += scope.problems
+        result.warnings += scope.problems + self._problems
         self._finish(harvest, judgement, ending, result)
 
     def _end(self, harvest: Harvest, ending: Ending) -> None:
@@ -215,7 +216,7 @@ class Instance:
         if repository.exists():
             with self._archive.lock_tree(domain):
                 mend(repository)
-        catch_up(repository, self._index)
+        catch_up(repository, self._index, self._problems.append)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)
         self._owned[domain] = scheme
@@ -238,10 +239,14 @@ class Instance:
         if reader is None:
             return Previous(None, [])
         objects, tip = reader
-        record, urls = (objects.read(f"{tip}:{path}") for path in crawl_paths(self._definition))
-        if record is None or urls is None:
+        try:
+            record, urls = (objects.read(f"{tip}:{path}") for path in crawl_paths(self._definition))
+            if record is None or urls is None:
+                return Previous(None, [])
+            return Previous(parse_crawl(record), list(read_urls(urls)))
+        except Damaged as error:
+            self._problems.append(f"the last report of {domain} cannot be read: {error}")
             return Previous(None, [])
-        return Previous(parse_crawl(record), list(read_urls(urls)))
 
     def _reader(self, domain: str) -> tuple[ObjectReader, str] | None:
         if domain not in self._readers:
@@ -265,7 +270,11 @@ class Instance:
 
     def _stored(self, domain: str, row: CurrentRow) -> bytes | None:
         reader = self._reader(domain)
-        return reader[0].read(row.blob or f"{reader[1]}:{row.arc}/{row.file}") if reader else None
+        try:
+            return reader[0].read(row.blob or f"{reader[1]}:{row.arc}/{row.file}") if reader else None
+        except Damaged as error:
+            self._problems.append(f"the stored copy of {row.url} cannot be read: {error}")
+            return None
 
     def _make_keeper(self) -> Keeper:
         job = self._job

@@ -399,9 +399,9 @@ def test_a_reader_goes_on_when_its_process_is_killed_but_not_without_a_repositor
     with site.repo.reader() as reader:
         for _ in range(3):
             assert reader.read("main:a/data.html") == b"1"
-            children = subprocess.run(["pgrep", "-P", str(os.getpid()), "git"], capture_output=True, text=True).stdout
-            for child in children.split():
-                os.kill(int(child), signal.SIGKILL)
+            children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+            (child,) = [int(child) for child in children if Path(f"/proc/{child}/comm").read_text() == "git\n"]
+            os.kill(child, signal.SIGKILL)
         shutil.rmtree(site.repo.folder)
         with pytest.raises(GitProblem):
             reader.read("main:a/data.html")
