@@ -166,5 +166,6 @@ class _Run:
         try:
             yield
         finally:
-            for number, handler in before.items():
+            # After a stop only the exit code is left to say; a late second Ctrl-C must not change it.
+            for number, handler in before.items() if not self.stopped else ():
                 signal.signal(number, handler)
