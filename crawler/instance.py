@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from time import monotonic
 
 from webarc.archive.indexing import catch_up
-from webarc.archive.layout import INTERNAL, arc_of
+from webarc.archive.layout import INTERNAL, arc_of, domain_folder
 from webarc.archive.objects import ObjectReader
 from webarc.archive.reports import crawl_paths, parse_crawl, read_urls
 from webarc.archive.store import Archive
@@ -30,6 +30,7 @@ from webarc.crawler.judgement import Judgement
 from webarc.crawler.keeper import Keeper
 from webarc.crawler.keeping import KeeperLine, storage_problem
 from webarc.crawler.manners import Manners
+from webarc.crawler.recollection import Recollection
 from webarc.crawler.reporting import Reporter
 from webarc.crawler.scope import Scope
 from webarc.crawler.trail import Trail
@@ -95,6 +96,8 @@ class Instance:
             (self._staging / INTERNAL).mkdir()
             self._frontier = Frontier(self._staging / INTERNAL / "frontier.db")
             stack.callback(self._frontier.close)
+            cache = self._archive.internal / "cache" / f"{domain_folder(job.domain)}.links.db"
+            self._recollection = Recollection(cache, self._crawl_times[job.domain])
         except BaseException:
             stack.close()
             raise
@@ -141,6 +144,7 @@ class Instance:
             )
             judgement = Judgement(
                 *(job.options, self._frontier, trail, self._owned),
+                recollection=self._recollection,
                 stored=self._stored,
                 deliver=self._line.keep,
                 again=harvest.push,
@@ -166,6 +170,7 @@ class Instance:
             ending.ask_gone_again()
 
     def _finish(self, harvest: Harvest, judgement: Judgement, ending: Ending, result: Result) -> None:
+        self._recollection.close(sweep=not harvest.reason)
         verdicts = self._line.verdicts()
         self._frontier.refuse(verdicts.drops)
         reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)

@@ -15,6 +15,7 @@ from webarc.crawler.exchange import Answer
 from webarc.crawler.frontier import Frontier, Item
 from webarc.crawler.options import CrawlOptions
 from webarc.crawler.reading import Reading, body_of, is_readable, media_type, read
+from webarc.crawler.recollection import Recollection
 from webarc.crawler.robots import nofollow_header, product_token
 from webarc.crawler.trail import Trail
 from webarc.errors import BadURL
@@ -35,6 +36,7 @@ class Judgement:
         trail: Trail,
         owned: dict[str, str],
         *,
+        recollection: Recollection,
         stored: Callable[[str, CurrentRow], bytes | None],
         deliver: Callable[[Capture, bytes | None], None],
         again: Callable[[Item], None],
@@ -43,6 +45,7 @@ class Judgement:
         self._frontier = frontier
         self._trail = trail
         self._owned = owned
+        self._recollection = recollection
         self._stored = stored
         self._deliver = deliver
         self._again = again
@@ -92,10 +95,17 @@ class Judgement:
     def _not_modified(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         self._unchanged(item, answer, row)
         content_type = row.declared_type or row.mime_type
-        if self._trail.open and is_readable(content_type):
+        if not self._trail.open or not is_readable(content_type):
+            return
+        key = self._key(item.url, row.sha256, f"{row.declared_type};{row.charset}", answer)
+        reading = self._recollection.get(key)
+        if reading is None:
             body = self._stored(host_of(item.url), row)
-            if body is not None:
-                self._trail.follow(item, self._read(item, body, content_type, answer))
+            if body is None:
+                return
+            reading = self._read(item, body, content_type, answer)
+            self._recollection.put(key, reading)
+        self._trail.follow(item, reading)
 
     def _unchanged(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         self.counts["unchanged"] += 1
@@ -112,6 +122,8 @@ class Judgement:
         reading = _NOTHING_READ
         if is_readable(content_type):
             reading = self._read(item, body_of(answer.body, part), content_type, answer)
+            key = self._key(item.url, answer.sha256, f"{media_type(content_type)};{reading.charset}", answer)
+            self._recollection.put(key, reading)
         self._store(item, answer, reading, part)
         self._trail.follow(item, reading)
 
@@ -172,11 +184,18 @@ class Judgement:
         if not too_many:
             self._trail.pursue(item, target)
 
-    def _read(self, item: Item, body: bytes, content_type: str, answer: Answer) -> Reading:
-        robots = self._options.robots
+    def _key(self, url: str, sha256: str, declared: str, answer: Answer) -> bytes:
+        """What a reading is remembered by; the rules are part of it, since they decide what may be followed."""
+        rules = f"{self._agent if self._options.robots else ''} {self._may_follow(answer)}"
+        return self._recollection.key(url, sha256, declared, rules)
+
+    def _may_follow(self, answer: Answer) -> bool:
         header = [value for name, value in answer.headers if name.lower() == "x-robots-tag"]
-        follow = not (robots and header and nofollow_header(header, self._agent))
-        return read(body, item.url, content_type, follow=follow, agent=self._agent if robots else None)
+        return not (self._options.robots and header and nofollow_header(header, self._agent))
+
+    def _read(self, item: Item, body: bytes, content_type: str, answer: Answer) -> Reading:
+        agent = self._agent if self._options.robots else None
+        return read(body, item.url, content_type, follow=self._may_follow(answer), agent=agent)
 
 
 def _capture(item: Item, answer: Answer, declared: str, reading: Reading) -> Capture:

@@ -1,0 +1,110 @@
+"""What pages named when they were read last: a cache, so that a page that answers 304 need not be read again.
+
+It can be deleted at any time; the links are then read from the stored bytes. One file per domain, used only by the
+crawl that owns the domain.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from webarc.crawler.reading import Reading
+from webarc.sql.statements import statement
+
+# To be raised whenever pages are read in another way than before.
+_READING = "1"
+_BATCH = 1_000
+_FOLLOWED, _REQUISITE, _UNFOLLOWED = "l", "r", "n"
+
+
+class Recollection:
+    """Remembers readings by URL, bytes and the rules they were read by."""
+
+    def __init__(self, file: Path, crawl: str) -> None:
+        self._file = file
+        self._crawl = crawl
+        self._new: list[tuple[bytes, bytes, str]] = []
+        self._used: list[tuple[str, bytes]] = []
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._database = self._open()
+
+    def key(self, url: str, sha256: str, content_type: str, rules: str) -> bytes:
+        """What a reading depends on, in 16 bytes."""
+        return blake2b("\n".join((_READING, url, sha256, content_type, rules)).encode(), digest_size=16).digest()
+
+    def get(self, key: bytes) -> Reading | None:
+        """The reading, or None if it is not remembered."""
+        row = self._safely(lambda: self._database.execute(statement("links_get"), (key,)).fetchone())
+        if row is None:
+            return None
+        self._used.append((self._crawl, key))
+        if len(self._used) >= _BATCH:
+            self._flush()
+        return _unpacked(row[0])
+
+    def put(self, key: bytes, reading: Reading) -> None:
+        """Remember a reading."""
+        self._new.append((key, _packed(reading), self._crawl))
+        if len(self._new) >= _BATCH:
+            self._flush()
+
+    def close(self, *, sweep: bool) -> None:
+        """Write what is pending; after a whole crawl, forget what was not needed."""
+        self._flush()
+        if sweep:
+            self._safely(lambda: self._database.execute(statement("links_sweep"), (self._crawl,)))
+        self._database.close()
+
+    def _open(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._file, isolation_level=None)
+        try:
+            for name in ("frontier_unsynced", "frontier_wal", "links_create"):
+                database.execute(statement(name)).fetchall()
+        except sqlite3.DatabaseError:
+            database.close()
+            return self._begin_anew()
+        return database
+
+    def _begin_anew(self) -> sqlite3.Connection:
+        """A damaged cache is thrown away; without a place for a new one, it lives in memory."""
+        for ending in ("", "-wal", "-shm"):
+            self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
+        database = sqlite3.connect(":memory:", isolation_level=None)
+        database.execute(statement("links_create"))
+        return database
+
+    def _flush(self) -> None:
+        new, self._new = self._new, []
+        used, self._used = self._used, []
+        with suppress(sqlite3.DatabaseError):  # a full disk, say: then the next crawl reads the pages again
+            self._database.execute(statement("frontier_begin"))
+            self._database.executemany(statement("links_put"), new)
+            self._database.executemany(statement("links_touch"), used)
+            self._database.execute(statement("frontier_commit"))
+
+    def _safely(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except sqlite3.DatabaseError:
+            self._database.close()
+            self._database = self._begin_anew()
+            return None
+
+
+def _packed(reading: Reading) -> bytes:
+    lines = [(_REQUISITE if requisite else _FOLLOWED) + url for url, requisite in reading.links]
+    lines += [_UNFOLLOWED + url for url in reading.unfollowed]
+    return zlib.compress("\n".join(lines).encode(), 1)
+
+
+def _unpacked(data: bytes) -> Reading:
+    text = zlib.decompress(data).decode()
+    lines = text.split("\n") if text else []
+    links = [(line[1:], line[0] == _REQUISITE) for line in lines if line[0] != _UNFOLLOWED]
+    return Reading(None, "", links, [line[1:] for line in lines if line[0] == _UNFOLLOWED])

@@ -1,0 +1,1 @@
+SELECT named FROM links WHERE key = ?

@@ -1,0 +1,1 @@
+INSERT OR REPLACE INTO links (key, named, crawl) VALUES (?, ?, ?)

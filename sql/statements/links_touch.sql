@@ -1,0 +1,1 @@
+UPDATE links SET crawl = ? WHERE key = ?
