@@ -76,12 +76,6 @@ def url_of(path: str | Path, scheme: str = "https") -> str:
     return canonical(f"{scheme}://{domain_of(folder)}/{'/'.join(parts)}")
 
 
-def key_at(domain: str, arc: str) -> str | None:
-    """The scheme-less key of an ARC folder of a domain, or None where the path is shortened."""
-    path = f"{domain_folder(domain)}/{arc}"
-    return None if _HASH_MARK in path else key_of(url_of(path))
-
-
 def _segment(text: str) -> str:
     """One folder name for one part of a URL."""
     if not text:

@@ -170,11 +170,6 @@ class Frontier:
             if not self.knows(url):
                 yield url, reason
 
-    def counts(self) -> dict[str, int]:
-        """How many URLs came to each outcome."""
-        self.flush()
-        return dict(self._database.execute(statement("frontier_counts")).fetchall())
-
     def flush(self) -> None:
         """Write what is pending."""
         self._many("frontier_add", self._new)

@@ -50,7 +50,6 @@ class Scheduler:
         self._stopping = False
         self._given_up = False
         self._wishes: deque[Callable[[], None]] = deque()
-        self.most_at_once = 0
 
     def run(self) -> None:
         """Work until every job has a result."""
@@ -94,7 +93,6 @@ class Scheduler:
         process.start()
         theirs.close()
         self._running[ours] = (job, process)
-        self.most_at_once = max(self.most_at_once, len(self._running))
         self._on_start(job)
 
     def _hear(self, connection: Connection) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.crawls import Webarc
+from tests.disks import small_file_system
 from tests.servers import Page, Raw, Request, Site, redirect
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -130,17 +132,10 @@ def test_edits_on_main_are_rescued_before_they_would_be_overwritten(webarc: Weba
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Path:
-    """A file system of a few megabytes."""
-    mount = tmp_path / "disk"
-    mount.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(mount)], capture_output=True, check=False
-    )
-    if done.returncode:
-        pytest.skip(f"a small file system cannot be mounted here: {done.stderr.decode()}")
-    yield mount  # type: ignore[misc]
-    subprocess.run(["umount", "-l", str(mount)], check=False)
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 4 MB."""
+    with small_file_system(tmp_path / "disk", 4) as place:
+        yield place
 
 
 def test_a_full_disk_is_said_clearly_and_a_later_crawl_succeeds(small_disk: Path) -> None:

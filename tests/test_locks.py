@@ -40,15 +40,16 @@ def test_a_held_lock_is_refused_by_the_name_of_its_holder(archive: Archive) -> N
 
 
 def test_other_domains_and_other_locks_are_free(archive: Archive) -> None:
-    with running(HOLD, archive.root), archive.lock_crawl("example.com", wait=0), archive.lock_tree(DOMAIN, wait=0):
-        pass
+    other = archive.lock_crawl("example.com", wait=0)
+    with running(HOLD, archive.root) as holder, other, archive.lock_tree(DOMAIN, wait=0):
+        assert holder.poll() is None
 
 
 def test_a_lock_dies_with_its_process(archive: Archive) -> None:
     with running(HOLD, archive.root) as holder:
         killed(holder)
-        with archive.lock_crawl(DOMAIN, wait=0):
-            pass
+        with archive.lock_crawl(DOMAIN, wait=0), pytest.raises(Locked):
+            archive.lock_crawl(DOMAIN, wait=0).__enter__()
 
 
 def test_waiting_ends_when_the_holder_ends(archive: Archive) -> None:

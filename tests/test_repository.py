@@ -26,6 +26,7 @@ from tests.archives import (
     user_environment,
     user_git,
 )
+from tests.disks import small_file_system
 from webarc.archive import times
 from webarc.archive.history import Change
 from webarc.archive.repository import Repository
@@ -473,13 +474,8 @@ def test_reading_waits_for_nobody(archive: Archive, repo: Repository) -> None:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 4 MB."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", place], capture_output=True, text=True)
-    if mounted.returncode:
-        pytest.skip(f"no small disk can be mounted here, so a full one is NOT tested: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    with small_file_system(tmp_path / "disk", 4) as place:
+        yield place
 
 
 def test_a_full_disk_makes_no_commit_and_a_later_run_succeeds(small_disk: Path) -> None:

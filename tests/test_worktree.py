@@ -25,6 +25,7 @@ from tests.archives import (
     user_environment,
     user_git,
 )
+from tests.disks import small_file_system
 from webarc.archive import rsync
 from webarc.archive.metadata import commit_tag
 from webarc.archive.repository import Repository
@@ -435,7 +436,7 @@ EVERYWHERE = [
 ]
 
 
-def kill_and_mend(archive: Archive, repo: Repository, calls: str, number: int) -> None:
+def check_mended_after_kill(archive: Archive, repo: Repository, calls: str, number: int) -> None:
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed, so nothing is killed in the middle of its work")
     prefix = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={calls}"]
@@ -461,13 +462,13 @@ def kill_and_mend(archive: Archive, repo: Repository, calls: str, number: int) -
 def test_whatever_is_killed_the_next_command_mends_it(
     archive: Archive, repo: Repository, calls: str, number: int
 ) -> None:
-    kill_and_mend(archive, repo, calls, number)
+    check_mended_after_kill(archive, repo, calls, number)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("calls", "number"), EVERYWHERE)
 def test_wherever_it_is_killed(archive: Archive, repo: Repository, calls: str, number: int) -> None:
-    kill_and_mend(archive, repo, calls, number)
+    check_mended_after_kill(archive, repo, calls, number)
 
 
 def test_what_a_killed_rsync_left_beside_the_files_is_cleared(archive: Archive, repo: Repository) -> None:
@@ -484,13 +485,8 @@ def test_what_a_killed_rsync_left_beside_the_files_is_cleared(archive: Archive, 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 6 MB."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "none", place], capture_output=True, text=True)
-    if mounted.returncode:
-        pytest.skip(f"no small disk can be mounted here, so a full one is NOT tested: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    with small_file_system(tmp_path / "disk", 6) as place:
+        yield place
 
 
 def test_a_disk_that_fills_up_while_files_are_brought(small_disk: Path) -> None:

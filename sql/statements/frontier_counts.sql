@@ -1,1 +1,0 @@
-SELECT outcome, count(*) FROM asked WHERE state = 2 GROUP BY outcome
