@@ -5,6 +5,11 @@
         BadURL                      a URL that no browser would load, or that is not http(s)
         NotAnArchive                the folder holds no webarc archive
         UnknownFilter               a filter name that nothing provides
+        UnknownDomain               a domain that the archive does not have
+        UnknownURL                  a URL that the archive does not have
+        NoSuchVersion               a page that has no version of that number, time or commitTag
+        BadTime                     a time that cannot be read
+        BadExpression               a condition that cannot be read or is not allowed
       ConfigProblem             2   the config file is wrong (with --strict-config)
       StorageProblem            3   reading or writing files failed
         NoSpace                     the disk is full
@@ -50,6 +55,26 @@ class NotAnArchive(UsageProblem):
 
 class UnknownFilter(UsageProblem):
     """A filter name that nothing provides."""
+
+
+class UnknownDomain(UsageProblem):
+    """A domain that the archive does not have."""
+
+
+class UnknownURL(UsageProblem):
+    """A URL that the archive does not have."""
+
+
+class NoSuchVersion(UsageProblem):
+    """A page that has no version of that number, time or commitTag."""
+
+
+class BadTime(UsageProblem):
+    """A time that cannot be read."""
+
+
+class BadExpression(UsageProblem):
+    """A condition that cannot be read or is not allowed."""
 
 
 class ConfigProblem(WebarcError):

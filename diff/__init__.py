@@ -1,0 +1,1 @@
+"""What and how much changed between versions."""
