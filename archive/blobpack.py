@@ -19,17 +19,12 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import BinaryIO
 
+from webarc.archive.deflate import deflated, deflating
 from webarc.archive.durable import sync_folders
 from webarc.errors import Damaged, StorageProblem
 
-try:
-    from isal import isal_zlib as compressor
-except ImportError:  # where nobody built it for the processor
-    compressor = zlib  # type: ignore[misc]
-
 _BLOB = 3
 _CHUNK = 1 << 20
-_LEVEL = 1
 _RECORD = struct.Struct(">20sIQ")
 _FAR = 1 << 31
 
@@ -56,7 +51,7 @@ class BlobPack:
         name = blob_name(data)
         if self._is_new(name):
             start = self._end
-            packed = _entry(len(data)) + compressor.compress(data, _LEVEL)
+            packed = _entry(len(data)) + deflated(data)
             self._put(packed)
             self._records += _RECORD.pack(name, zlib.crc32(packed), start)
         return name.hex()
@@ -163,7 +158,7 @@ def _entry(size: int) -> bytes:
 
 def _packed(size: int, pieces: Iterable[bytes], named: hashlib._Hash) -> Iterator[bytes]:
     """A blob as it stands in a pack, piece by piece, its name growing along."""
-    stream = compressor.compressobj(_LEVEL)
+    stream = deflating()
     yield _entry(size)
     for piece in pieces:
         named.update(piece)
