@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import marshal
+import pickle
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -18,6 +19,8 @@ from webarc.crawler.outbox import Outbox
 from webarc.errors import NoSpace, StorageProblem, WebarcError
 
 _VERDICTS, _COMMIT = "verdicts", "commit"
+# How every pickle begins, and no list that marshal writes.
+_PICKLED = b"\x80"
 _TOGETHER = 16
 _HEAVY = 512 * 1024
 
@@ -111,11 +114,13 @@ def _serve(connection: Connection, theirs: Connection, make: Callable[[], Keeper
 
 def _work(connection: Connection, keeper: Keeper) -> None:
     while True:
-        message = connection.recv()
-        if isinstance(message, bytes):
-            for values, body in marshal.loads(message):  # noqa: S302 - written by our own other half
+        received = connection.recv_bytes()
+        if not received.startswith(_PICKLED):
+            for values, body in marshal.loads(received):  # noqa: S302 - written by our own other half
                 keeper.keep(Capture._make(values), body)
-        elif isinstance(message, Own):
+            continue
+        message = pickle.loads(received)  # noqa: S301 - the same
+        if isinstance(message, Own):
             keeper.own(message)
         elif message == _VERDICTS:
             connection.send(keeper.verdicts())

@@ -14,7 +14,10 @@ _AHEAD = 32
 
 
 class Outbox:
-    """A line of messages to a connection; `broken` tells that the other end is gone."""
+    """A line of messages to a connection; `broken` tells that the other end is gone.
+
+    Bytes go as they are, other messages as `Connection.send` would send them.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -36,6 +39,9 @@ class Outbox:
         while (message := self._line.get()) is not self:
             if not self.broken:
                 try:
-                    self._connection.send(message)
+                    if isinstance(message, bytes):
+                        self._connection.send_bytes(message)
+                    else:
+                        self._connection.send(message)
                 except OSError:
                     self.broken = True

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from webarc.archive.deflate import deflated
 from webarc.crawler.reading import Reading
 from webarc.sql.statements import statement
 
@@ -100,7 +101,7 @@ class Recollection:
 def _packed(reading: Reading) -> bytes:
     lines = [(_REQUISITE if requisite else _FOLLOWED) + url for url, requisite in reading.links]
     lines += [_UNFOLLOWED + url for url in reading.unfollowed]
-    return zlib.compress("\n".join(lines).encode(), 1)
+    return deflated("\n".join(lines).encode())
 
 
 def _unpacked(data: bytes) -> Reading:

@@ -120,20 +120,21 @@ def test_a_git_left_alone_keeps_the_lock_until_it_has_ended(archive: Archive) ->
     code = """
 import os, sys, time
 from pathlib import Path
+from webarc.archive.fastimport import FastImport
 from webarc.archive.store import Archive
 archive = Archive.open(Path(sys.argv[1]))
 repo = archive.repository("example.org")
 repo.create()
 with archive.lock_crawl("example.org"):
-    importer = repo.importer()
+    importer = FastImport(repo.git_dir)
     # A second writer on the pipe keeps git waiting when this process is killed.
     keep = os.fork()
     if not keep:
-        os.closerange(3, importer._pipe.fileno())
-        os.closerange(importer._pipe.fileno() + 1, 100)
+        os.closerange(3, importer.fileno())
+        os.closerange(importer.fileno() + 1, 100)
         time.sleep(60)
         os._exit(0)
-    print(keep, importer._process.pid, flush=True)
+    print(keep, importer.pid, flush=True)
     time.sleep(60)
 """
     process = start(code, archive.root)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -28,12 +28,14 @@ from tests.archives import (
 )
 from tests.disks import small_file_system
 from webarc.archive import times
+from webarc.archive.blobpack import BlobPack
+from webarc.archive.fastimport import FastImport
 from webarc.archive.history import Change
 from webarc.archive.repository import Repository
 from webarc.archive.store import Archive
 from webarc.archive.tags import tag_name
 from webarc.archive.worktree import mend
-from webarc.errors import GitProblem, NoSpace, StorageProblem
+from webarc.errors import Damaged, GitProblem, NoSpace, StorageProblem
 
 TRICKY = {
     "crlf/data.html": b"one\r\ntwo\nthree\r\n",
@@ -305,18 +307,17 @@ def test_memory_does_not_grow_with_the_number_of_files(repo: Repository) -> None
     assert grown < 8 * 1024
 
 
-def test_a_file_that_shrinks_under_our_hands_is_an_error(repo: Repository, tmp_path: Path) -> None:
-    big = tmp_path / "big"
-    big.write_bytes(os.urandom(8_000_000))
-    with repo.importer() as importer:
-        git = importer._process.pid
-        os.kill(git, signal.SIGSTOP)
-        # While git sleeps the pipe fills up, and the file is cut behind what was read so far.
-        later = subprocess.Popen(["sh", "-c", f"sleep 0.3; truncate -s 4000000 {big}; kill -CONT {git}"])
-        with pytest.raises(StorageProblem, match="grew shorter"):
-            importer.add("big", big)
-        later.wait()
-    assert repo.tip() is None
+@pytest.mark.parametrize("length", [1_500_000, 4_500_000])
+def test_a_file_of_another_length_is_refused_and_spoils_nothing(repo: Repository, length: int) -> None:
+    pack = BlobPack(repo.git_dir)
+    first = pack.add(b"first")
+    with pytest.raises(StorageProblem, match="changed its length"):
+        pack.add_pieces(3_000_000, [os.urandom(length)])
+    last = pack.add_pieces(6, [b"la", b"s", b"t", b"", b"!!"])
+    pack.install()
+    subprocess.run(["git", "fsck", "--strict", "--full"], cwd=repo.folder, check=True)
+    with repo.reader() as reader:
+        assert (reader.read(first), reader.read(last)) == (b"first", b"last!!")
 
 
 def test_a_file_that_is_not_there_spoils_nothing(repo: Repository, tmp_path: Path) -> None:
@@ -365,7 +366,6 @@ repo = Archive.open(Path(sys.argv[1])).repository("example.org")
 with repo.importer() as importer:
     for number in range(300):
         importer.add_bytes(f"new/{number}", os.urandom(10_000))
-    importer._pipe.flush()
     print("fed", flush=True)
     time.sleep(60)
 """
@@ -385,16 +385,63 @@ def test_a_killed_import_leaves_the_old_state(archive: Archive, repo: Repository
     user_git(repo.folder, "fsck", "--strict")
 
 
-def test_a_killed_git_is_an_error_and_leaves_the_old_state(archive: Archive, repo: Repository) -> None:
+def test_a_killed_git_is_an_error(repo: Repository) -> None:
+    running = FastImport(repo.git_dir)
+    os.kill(running.pid, 9)
+    with pytest.raises(GitProblem, match="signal 9"):
+        running.send(b"blob\ndata 3000000\n", os.urandom(3_000_000))
+    running.abort()
+
+
+def test_a_refused_commit_takes_its_pack_along(archive: Archive, repo: Repository) -> None:
     crawl(archive, {"a/data.html": b"1"})
+    before = sorted(repo.git_dir.rglob("*"))
     with repo.importer() as importer, pytest.raises(GitProblem):
-        importer.add_bytes("a/data.html", b"2")
-        os.kill(importer._process.pid, 9)
-        importer.commit(repo.tip(), message("2"), START, None)
-    with archive.lock_tree(DOMAIN):
-        mend(repo)
+        importer.add_bytes("a/data.html", os.urandom(3_000_000))
+        importer.commit("1" * 40, message("2"), START, None)
+    assert sorted(repo.git_dir.rglob("*")) == before
     assert committed(repo) == {"a/data.html": b"1"}
-    assert not list((repo.git_dir / "objects/pack").glob("tmp_*"))
+
+
+def test_a_commit_whose_tag_is_refused_keeps_its_blobs(repo: Repository) -> None:
+    page = os.urandom(3_000_000)
+    with repo.importer() as importer:
+        importer.add_bytes("a/data.html", b"1")
+        importer.commit(None, message("1"), START, None)
+    user_git(repo.folder, "update-ref", "refs/tags/tag/below", "main")
+    with repo.importer() as importer, pytest.raises(GitProblem):
+        importer.add_bytes("a/data.html", page)
+        importer.commit(repo.tip(), message("2"), START, "tag")
+    assert committed(repo) == {"a/data.html": page}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_git_agrees_with_a_pack_of_ours(repo: Repository, seed: int) -> None:
+    chance = Random(seed)
+    sizes = [0, 1, 15, 16, 17, 2047, 2048, 262_143, 262_144, 300_000, *(chance.randrange(5000) for _ in range(300))]
+    blobs = [chance.randbytes(size) if chance.random() < 0.5 else b"ab" * (size // 2) for size in sizes]
+    pack = BlobPack(repo.git_dir)
+    names = [pack.add(blob) for blob in [*blobs, *blobs[:20]]]
+    assert pack.add_pieces(5, [b"ab", b"abx"]) != pack.add_pieces(4, [b"ab", b"ab"])
+    pack.install()
+    (place,) = (repo.git_dir / "objects/pack").glob("*.pack")
+    subprocess.run(["git", "index-pack", "--strict", "-o", repo.folder / "theirs", place], check=True)
+    assert (repo.folder / "theirs").read_bytes() == place.with_suffix(".idx").read_bytes()
+    with repo.reader() as reader:
+        assert list(reader.read_many(names[: len(blobs)])) == blobs
+
+
+def test_a_pack_that_the_disk_altered_is_refused(repo: Repository) -> None:
+    pack = BlobPack(repo.git_dir)
+    pack.add(os.urandom(3_000_000))
+    (place,) = (repo.git_dir / "objects/pack").glob("tmp_pack_*")
+    with place.open("r+b") as file:
+        file.seek(1000)
+        file.write(b"altered")
+    with pytest.raises(Damaged, match="does not return what was written"):
+        pack.install()
+    pack.discard()
+    assert not list((repo.git_dir / "objects/pack").iterdir())
 
 
 def test_the_history_is_told_oldest_first(archive: Archive, repo: Repository) -> None:
