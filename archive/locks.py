@@ -18,6 +18,8 @@ from webarc.errors import Locked
 
 _FIRST_NAP = 0.01
 _LONGEST_NAP = 0.5
+# The options that may stand before a subcommand with a value behind them.
+_TAKE_A_VALUE = ("--archive", "--config", "--database")
 _PLAIN_WORD = re.compile(r"[a-z][a-z-]*")
 
 
@@ -109,8 +111,15 @@ def _sign(descriptor: int) -> None:
 
 def _command() -> str:
     """The program and its subcommand; never the other arguments, which may hold a password."""
-    words = [Path(sys.argv[0]).name or "python", *sys.argv[1:2]]
-    return " ".join(word for number, word in enumerate(words) if not number or _PLAIN_WORD.fullmatch(word))
+    program = Path(sys.argv[0])
+    name = program.parent.name if program.name == "__main__.py" else program.name
+    words = iter(sys.argv[1:])
+    for word in words:
+        if word in _TAKE_A_VALUE:
+            next(words, None)
+        elif not word.startswith("-"):
+            return f"{name} {word}" if _PLAIN_WORD.fullmatch(word) else name
+    return name or "python"
 
 
 def _holder(descriptor: int) -> str:

@@ -8,9 +8,11 @@ from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
 
-from webarc.archive.layout import domain_folder
+from webarc.archive.layout import INTERNAL, domain_folder
 from webarc.archive.locks import free, lock
 
+# A temp dir with this file belongs to a crawl that can go on where it was interrupted.
+RESUMABLE = f"{INTERNAL}/crawl.json"
 _LONGEST_LABEL = 60
 
 
@@ -28,9 +30,14 @@ class Staging:
         self.remove()
 
     def remove(self) -> None:
-        """Take it away with everything in it."""
+        """Take it away with everything in it, unless it was left."""
         if self._descriptor is not None:
             shutil.rmtree(self.path, ignore_errors=True)
+            self.leave()
+
+    def leave(self) -> None:
+        """Let go of it as it is, for a later process to take over."""
+        if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
@@ -44,10 +51,30 @@ def new_staging(folder: Path, guard: Path, label: str) -> Staging:
     return Staging(path, descriptor)
 
 
-def clear_stale(folder: Path, guard: Path) -> list[Path]:
-    """Remove the temp dirs that no living process holds; returns their paths."""
+def take_over(path: Path, guard: Path) -> Staging | None:
+    """Hold the temp dir of a crawl that was interrupted; None if a living process has it."""
     with lock(guard, "the staging folder"):
-        stale = [found for found in sorted(folder.iterdir()) if _abandoned(found)]
+        try:
+            descriptor = _opened(path)
+        except OSError:
+            return None
+        if free(descriptor):
+            return Staging(path, descriptor)
+        os.close(descriptor)
+    return None
+
+
+def resumable(folder: Path, guard: Path) -> list[Path]:
+    """The temp dirs of interrupted crawls, newest first."""
+    with lock(guard, "the staging folder"):
+        found = [place for place in folder.iterdir() if (place / RESUMABLE).is_file() and _abandoned(place)]
+    return sorted(found, key=lambda place: (place / RESUMABLE).stat().st_mtime, reverse=True)
+
+
+def clear_stale(folder: Path, guard: Path) -> list[Path]:
+    """Remove the temp dirs that no living process holds and no crawl can go on with; returns their paths."""
+    with lock(guard, "the staging folder"):
+        stale = [found for found in sorted(folder.iterdir()) if _abandoned(found) and not (found / RESUMABLE).exists()]
     for path in stale:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

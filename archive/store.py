@@ -82,8 +82,18 @@ class Archive:
         with storage("making a temp dir"):
             return staging.new_staging(self.staging, self.locks / "staging", label)
 
+    def resumable_staging(self) -> list[Path]:
+        """The temp dirs of interrupted crawls, newest first."""
+        with storage("looking for interrupted crawls"):
+            return staging.resumable(self.staging, self.locks / "staging")
+
+    def take_over_staging(self, path: Path) -> Staging | None:
+        """The temp dir of an interrupted crawl, now held by this process; None if another was faster."""
+        with storage("taking over a temp dir"):
+            return staging.take_over(path, self.locks / "staging")
+
     def clear_stale_staging(self) -> list[Path]:
-        """Remove the temp dirs that no living process holds."""
+        """Remove the temp dirs that no living process holds and no crawl can go on with."""
         with storage("clearing old temp dirs"):
             return staging.clear_stale(self.staging, self.locks / "staging")
 

@@ -120,6 +120,13 @@ _TABLE = [
     Key("crawl.max_size", kinds.size(), 100 * 1024**2, "Largest file to store, unpacked.", "--max-size"),
     Key("crawl.quota", kinds.size(optional=True), None, "Bytes to fetch at most per domain and crawl.", "--quota"),
     Key("crawl.max_time", kinds.duration(optional=True), None, "Longest time for one crawl.", "--max-time"),
+    Key(
+        "crawl.lock_wait",
+        kinds.duration(optional=True),
+        None,
+        "How long to wait for another crawl of the same domain; none: until it ends.",
+        "--lock-wait",
+    ),
     Key("crawl.timeout", kinds.duration(), 30.0, "Longest silence of a server.", "--timeout"),
     Key("crawl.deadline", kinds.duration(), 300.0, "Longest time for one file.", "--deadline"),
     Key("crawl.tries", kinds.whole(1), 3, "How often to try one URL.", "--tries"),
@@ -155,6 +162,12 @@ _TABLE = [
     ),
     Key("filters.time_limit", kinds.duration(), 10.0, "Longest time a filter may take for one file."),
     Key("schedule.jobs", kinds.whole(1), 2, "How many scheduled crawls to run at once.", "--jobs"),
+    Key(
+        "compact.every",
+        kinds.whole(0),
+        20,
+        "Join the small packs of a domain's repository after so many crawls of it; 0 never does by itself.",
+    ),
 ]
 
 KEYS: dict[str, Key] = {key.name: key for key in _TABLE}

@@ -67,6 +67,15 @@ class Frontier:
         self._finished: list[tuple[str, str, int, str, str, str, int, int]] = []
         self.waiting = 0
 
+    def restore(self, *, committed: bool) -> None:
+        """Go on where an interrupted crawl was: what is not known to have ended well is asked for again."""
+        self._database.execute(statement("frontier_unsettle"), {"committed": committed})
+        for (url,) in self._database.execute(statement("frontier_urls")):
+            self._asked.add(hash(key_of(url)))
+        for url, _ in self._database.execute(statement("frontier_skips")):
+            self._skipped.add(hash(key_of(url)))
+        self.waiting = self._database.execute(statement("frontier_waiting")).fetchone()[0]
+
     def add(self, url: str, depth: int, kind: str, redirects: int = 0, plain: bool = False) -> bool:
         """Queue a URL unless its key is known; says whether it is new."""
         mark = hash(key_of(url))

@@ -16,6 +16,7 @@ from webarc.crawler.errands import Errand, Errands
 from webarc.crawler.exchange import Answer, Request
 from webarc.crawler.fetcher import Fetcher
 from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.hoard import Hoard
 from webarc.crawler.hosts import Host, Hosts
 from webarc.crawler.job import Progress
 from webarc.crawler.judgement import Judgement
@@ -63,6 +64,7 @@ class Harvest:
         self._level: int | None = 0 if options.depth is not None else None
         self._began = monotonic()
         self.judgement: Judgement | None = None
+        self.hoard: Hoard | None = None
         self.reason = ""
 
     def run(self) -> None:
@@ -190,9 +192,14 @@ class Harvest:
         if host.robots is not None and not host.robots.allows(item.url):
             self._frontier.finish(item, "skipped", error="robots")
             return
-        self._manners.started(host.name)
         target = Path(f"{self._staging}/{domain_folder(host.name)}/{arc_of(item.url)}/{PART}")
-        self._fetcher.submit(Request(item.url, target, self._conditions(item), item, keep=LARGEST_READ, lazy=True))
+        request = Request(item.url, target, self._conditions(item), item, keep=LARGEST_READ, lazy=True)
+        known = self.hoard.answer(request) if self.hoard and item.kind != "again" else None
+        if known is not None:
+            self._judge().judge(item, known)
+            return
+        self._manners.started(host.name)
+        self._fetcher.submit(request)
 
     def _conditions(self, item: Item) -> tuple[tuple[str, str], ...]:
         row = item.current

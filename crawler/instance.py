@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from time import monotonic
+from types import TracebackType
 
 from webarc.archive.indexing import catch_up
-from webarc.archive.layout import INTERNAL, arc_of, domain_folder
+from webarc.archive.layout import arc_of, domain_folder
 from webarc.archive.objects import ObjectReader
 from webarc.archive.reports import crawl_paths, parse_crawl, read_urls
 from webarc.archive.store import Archive
@@ -23,7 +24,7 @@ from webarc.crawler.ending import Ending, Previous
 from webarc.crawler.errands import Errands
 from webarc.crawler.fetching import make_fetcher
 from webarc.crawler.filtering import make_chain
-from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.frontier import Item
 from webarc.crawler.harvest import Harvest
 from webarc.crawler.job import Job, Result
 from webarc.crawler.judgement import Judgement
@@ -32,6 +33,7 @@ from webarc.crawler.keeping import KeeperLine, storage_problem
 from webarc.crawler.manners import Manners
 from webarc.crawler.recollection import Recollection
 from webarc.crawler.reporting import Reporter
+from webarc.crawler.resumption import Resumption
 from webarc.crawler.scope import Scope
 from webarc.crawler.trail import Trail
 from webarc.crawler.wget import Wget
@@ -87,15 +89,16 @@ class Instance:
         job, stack = self._job, self._stack
         self._lock_crawl()
         try:
-            self._staging = stack.enter_context(self._archive.new_staging(job.domain)).path
+            self._resumption = Resumption(self._archive, job, self._definition, self._control.say)
+            self._staging = stack.enter_context(self._resumption).staging
             # Forked before databases and connections are open: those must not be shared between processes.
             self._line = stack.enter_context(KeeperLine(self._make_keeper))
             self._index = Index(job.database)
             stack.callback(self._index.close)
             self._own(job.domain, job.starts[0].partition(":")[0])
-            (self._staging / INTERNAL).mkdir()
-            self._frontier = Frontier(self._staging / INTERNAL / "frontier.db")
+            self._frontier = self._resumption.frontier()
             stack.callback(self._frontier.close)
+            self._resumption.begin(self._crawl_times[job.domain])
             cache = self._archive.internal / "cache" / f"{domain_folder(job.domain)}.links.db"
             self._recollection = Recollection(cache, self._crawl_times[job.domain])
         except BaseException:
@@ -103,16 +106,18 @@ class Instance:
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stack.__exit__(kind, error, at)
 
     def _lock_crawl(self) -> None:
         """Own the domain; waits for another crawl of it, says so, and stops waiting when asked to."""
-        until = None if self._job.lock_wait is None else self._began + self._job.lock_wait
+        longest = self._job.lock_wait
+        until = None if longest is None else self._began + longest
+        look = _LOCK_LOOK if longest is None else min(_LOCK_LOOK, longest)
         said = False
         while True:
             try:
-                self._stack.enter_context(self._archive.lock_crawl(self._job.domain, wait=_LOCK_LOOK))
+                self._stack.enter_context(self._archive.lock_crawl(self._job.domain, wait=look))
                 return
             except Locked as error:
                 if until is not None and monotonic() >= until:
@@ -156,6 +161,7 @@ class Instance:
                 wget = Wget(job, self._staging, self._control.check)
                 harvest.reason = wget.run(self._frontier, trail, judgement, self._look_up)
             else:
+                harvest.hoard = self._resumption.hoard
                 for url in job.starts:
                     harvest.ask(url, "start")
                 harvest.run()
@@ -184,6 +190,7 @@ class Instance:
                 result.also.append(committed.commit_tag)
         self._remember(judgement)
         reporter.conclude(result, monotonic() - self._began)
+        self._resumption.end(harvest.reason, result.commit_tag)
 
     def _index_commit(self, domain: str, events: Iterator[Landed | Committed]) -> Committed:
         """Read a commit for the index while its files are brought to the work tree; write the rows after that."""

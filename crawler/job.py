@@ -38,6 +38,7 @@ class Job:
     credentials: tuple[str, str] | None = None
     report: Path | None = None
     lock_wait: float | None = None
+    resume: bool = False
 
 
 @dataclass(slots=True)

@@ -93,10 +93,12 @@ class Judgement:
         return True
 
     def _not_modified(self, item: Item, answer: Answer, row: CurrentRow) -> None:
-        self._unchanged(item, answer, row)
         content_type = row.declared_type or row.mime_type
-        if not self._trail.open or not is_readable(content_type):
-            return
+        if self._trail.open and is_readable(content_type):
+            self._follow_stored(item, answer, row, content_type)
+        self._unchanged(item, answer, row)
+
+    def _follow_stored(self, item: Item, answer: Answer, row: CurrentRow, content_type: str) -> None:
         key = self._key(item.url, row.sha256, f"{row.declared_type};{row.charset}", answer)
         reading = self._recollection.get(key)
         if reading is None:
@@ -124,8 +126,9 @@ class Judgement:
             reading = self._read(item, body_of(answer.body, part), content_type, answer)
             key = self._key(item.url, answer.sha256, f"{media_type(content_type)};{reading.charset}", answer)
             self._recollection.put(key, reading)
-        self._store(item, answer, reading, part)
+        # Links first: a page that the frontier has as done must not lose them if the crawl is killed.
         self._trail.follow(item, reading)
+        self._store(item, answer, reading, part)
 
     def _store(self, item: Item, answer: Answer, reading: Reading, part: Path) -> None:
         row = item.current
@@ -180,9 +183,9 @@ class Judgement:
             self._again(item)
             return
         problem = "redirect-limit" if too_many else ""
-        self._frontier.finish(item, "redirect", answer.status, target=target, error=problem)
         if not too_many:
             self._trail.pursue(item, target)
+        self._frontier.finish(item, "redirect", answer.status, target=target, error=problem)
 
     def _key(self, url: str, sha256: str, declared: str, answer: Answer) -> bytes:
         """What a reading is remembered by; the rules are part of it, since they decide what may be followed."""

@@ -28,7 +28,7 @@ _DEFINING = (
     "max_time",
     "engine",
 )
-_SECRET = ("http_password", "headers", "proxy", "http_user", "credentials")
+SECRET = ("http_password", "headers", "proxy", "http_user", "credentials")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +79,5 @@ class CrawlOptions:
     def shown(self) -> dict[str, str]:
         """The options that differ from the built-in values, for the crawl's report; secrets are left out."""
         built_in, mine = asdict(CrawlOptions()), asdict(self)
-        different = {name: value for name, value in mine.items() if value != built_in[name] and name not in _SECRET}
+        different = {name: value for name, value in mine.items() if value != built_in[name] and name not in SECRET}
         return {name: json.dumps(value, default=str) for name, value in sorted(different.items())}

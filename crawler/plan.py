@@ -8,11 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from webarc.archive.store import Archive
+from webarc.crawler.interrupted import interrupted
 from webarc.crawler.job import Job
 from webarc.crawler.limits import FetchLimits
 from webarc.crawler.options import CrawlOptions
 from webarc.crawler.scheduler import by_domain
 from webarc.crawler.sources import Start
+from webarc.errors import UsageProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,19 @@ def crawl_options(settings: Mapping[str, Any], filters: Sequence[str], filter_se
     )
 
 
-def jobs(starts: Sequence[Start], options: CrawlOptions, places: Places, start_time: datetime) -> list[Job]:
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a run deals with other crawls: goes on with interrupted ones or not, waits so long for running ones."""
+
+    resume: bool = False
+    lock_wait: float | None = None
+
+
+def jobs(
+    starts: Sequence[Start], options: CrawlOptions, places: Places, start_time: datetime, terms: Terms | None = None
+) -> list[Job]:
     """One job per domain, each knowing which domains the others own."""
+    terms = terms or Terms()
     groups = by_domain(start.url for start in starts)
     secrets = {start.url: (start.user or "", start.password or "") for start in starts if start.user or start.password}
     given = (options.http_user, options.http_password or "") if options.http_user else None
@@ -68,8 +82,36 @@ def jobs(starts: Sequence[Start], options: CrawlOptions, places: Places, start_t
             owned_elsewhere=frozenset(groups) - {domain},
             credentials=next((secrets[url] for url in urls if url in secrets), given),
             report=places.reports / f"{number}.jsonl" if places.reports else None,
+            lock_wait=terms.lock_wait,
+            resume=terms.resume,
         )
         for number, (domain, urls) in enumerate(groups.items())
+    ]
+
+
+def unfinished_jobs(archive: Archive, places: Places, start_time: datetime, terms: Terms) -> list[Job]:
+    """One job for each domain whose last crawl was interrupted, with the options of that crawl."""
+    found = {earlier.domain: earlier for earlier in reversed(list(interrupted(archive)))}
+    for earlier in found.values():
+        if earlier.has_secrets:
+            raise UsageProblem(
+                f"the interrupted crawl of {earlier.domain} had a password, headers or a proxy, which nobody stores; "
+                "give its start URLs and options again together with --resume."
+            )
+    return [
+        Job(
+            domain=earlier.domain,
+            starts=earlier.starts,
+            options=earlier.options,
+            archive=places.archive,
+            database=places.database,
+            start_time=start_time,
+            owned_elsewhere=frozenset(found) - {earlier.domain},
+            report=places.reports / f"{number}.jsonl" if places.reports else None,
+            lock_wait=terms.lock_wait,
+            resume=True,
+        )
+        for number, earlier in enumerate(found.values())
     ]
 
 

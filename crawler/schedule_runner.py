@@ -15,7 +15,7 @@ from types import FrameType
 
 from webarc.archive import times
 from webarc.crawler.schedule import following
-from webarc.errors import Locked, StorageProblem, WebarcError, worst
+from webarc.errors import Locked, Stopped, StorageProblem, WebarcError, worst
 from webarc.sql.state import Schedule, State
 
 _TICK = 1.0
@@ -28,6 +28,7 @@ class Waiting:
     schedule: Schedule
     domains: frozenset[str]
     began: str
+    resume: bool = False
 
 
 class Runner:
@@ -94,8 +95,8 @@ class Runner:
         for schedule in self._state.list():
             began, ended = schedule.last_start, schedule.last_end
             if began and (ended is None or ended < began) and (not names or schedule.name in names):
-                self._say(f"{schedule.name}: was interrupted, runs again")
-                self._enqueue(schedule, began)
+                self._say(f"{schedule.name}: was interrupted, goes on")
+                self._enqueue(schedule, began, resume=True)
 
     def _claim(self, names: Sequence[str]) -> None:
         now = times.now()
@@ -109,9 +110,9 @@ class Runner:
         ):
             self._enqueue(schedule, times.text(now))
 
-    def _enqueue(self, schedule: Schedule, began: str) -> None:
+    def _enqueue(self, schedule: Schedule, began: str, *, resume: bool = False) -> None:
         try:
-            self._queue.append(Waiting(schedule, self._domains_of(schedule), began))
+            self._queue.append(Waiting(schedule, self._domains_of(schedule), began, resume))
         except WebarcError as error:
             self._say(f"{schedule.name}: cannot run; {error}")
             self._finish(Waiting(schedule, frozenset(), began), error.exit_code)
@@ -132,7 +133,7 @@ class Runner:
         with log.open("wb") as output:
             # A session of its own: Ctrl-C reaches the scheduler alone, which passes it on once.
             process = subprocess.Popen(
-                [*self._program, "crawl", *schedule.argv],
+                [*self._program, "crawl", *(["--resume"] if waiting.resume else []), *schedule.argv],
                 env=self._environ,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -152,7 +153,11 @@ class Runner:
     def _finish(self, waiting: Waiting, code: int) -> None:
         # A clock that went back must not make the run look interrupted.
         end = max(times.text(times.now()), waiting.began)
-        self._state.finish(waiting.schedule.name, end, code)
+        cut_short = self._stopping and (code == Stopped.exit_code or code >= 128)
+        if cut_short:
+            code = Stopped.exit_code  # not noted as ended, so that the next scheduler goes on with it
+        else:
+            self._state.finish(waiting.schedule.name, end, code)
         self._codes.append(code if code < 128 else WebarcError.exit_code)
         self._say(f"{waiting.schedule.name}: ended with exit code {code}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 import time
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -127,7 +128,7 @@ class Transfer:
         self._version = first[0][5:]
         self._status = int(first[1]) if len(first) > 1 and first[1].isdigit() else 0
         self._headers = _pairs(self._head[1:])
-        self._fields = _by_name(self._headers)
+        self._fields = by_name(self._headers)
         self._head_done = self._status >= 200
         if not self._head_done:
             return None
@@ -234,7 +235,8 @@ def _pairs(lines: list[bytes]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _by_name(pairs: list[tuple[str, str]]) -> dict[str, str]:
+def by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Headers by lower-case name, several lines joined by commas."""
     fields: dict[str, str] = {}
     for name, value in pairs:
         key = name.lower()

@@ -1,4 +1,4 @@
-CREATE TABLE asked (
+CREATE TABLE IF NOT EXISTS asked (
     id INTEGER PRIMARY KEY,
     url TEXT NOT NULL,
     depth INTEGER NOT NULL,
@@ -13,8 +13,8 @@ CREATE TABLE asked (
     mark TEXT NOT NULL DEFAULT '',
     size INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX asked_waiting ON asked (depth, id) WHERE state = 0;
-CREATE TABLE skipped (
+CREATE INDEX IF NOT EXISTS asked_waiting ON asked (depth, id) WHERE state = 0;
+CREATE TABLE IF NOT EXISTS skipped (
     url TEXT NOT NULL,
     reason TEXT NOT NULL
 );

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,12 +17,20 @@ from webarc.cli.context import Context, command
 from webarc.cli.crawl_options import crawl_options, overrides
 from webarc.errors import UsageProblem, worst
 
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from webarc.archive.store import Archive
+    from webarc.crawler.job import Job
+    from webarc.crawler.plan import Places
+
 _EPILOG = """\b
 Examples:
   webarc crawl https://example.org/
   webarc crawl --depth 3 urls.txt
   webarc crawl --depth inf --jobs 8 --exclude '/calendar/' urls.txt
   webarc crawl --interval 6h --report last.json urls.txt
+  webarc crawl --resume
 \b
 Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a start page or server error,
 13 stopped by a limit, by you, or removals held back; see docs/exit-codes.md.
@@ -36,6 +44,11 @@ Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a star
     "--filter", "add_filters", multiple=True, metavar="NAME", help="Use this filter, too (see `webarc filters`)."
 )
 @click.option("--no-filter", "drop_filters", multiple=True, metavar="NAME", help="Do not use this filter.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with interrupted crawls of the same start URLs and options; without a SOURCE, with all there are.",
+)
 @click.option("--recover-db", is_flag=True, help="Rebuild the index from the archive first.")
 @click.option(
     "--report", type=click.Path(dir_okay=False, path_type=Path), help="Write every URL with its outcome to this file."
@@ -50,16 +63,16 @@ def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
     domain are crawled together; different domains are crawled side by side.
     """
     from webarc.crawler.entry import warm_up
-    from webarc.crawler.sources import read_sources
+    from webarc.crawler.sources import Sources, read_sources
 
-    if not sources:
+    if not sources and not values["resume"]:
         raise UsageProblem(
             "a crawl needs at least one start URL; give a URL, a file with URLs, or - for standard input."
         )
     if not values["dry_run"]:
         warm_up()
     settings = context.settings(overrides(values))
-    found = read_sources(sources, sys.stdin)
+    found = read_sources(sources, sys.stdin) if sources else Sources()
     for problem in found.problems:
         context.warn(problem)
     run = _Run(context, settings, list(found.urls), values)
@@ -75,6 +88,7 @@ class _Run:
     """The crawls of one command, repeated or not."""
 
     def __init__(self, context: Context, settings: Any, starts: list[Any], values: dict[str, Any]) -> None:
+        from webarc.crawler.plan import Terms
         from webarc.crawler.plan import crawl_options as options_from
         from webarc.filters.catalog import chosen
 
@@ -85,13 +99,14 @@ class _Run:
         self._filters_dir = settings.filters_dir
         given = (values["add_filters"], values["drop_filters"], settings["filters.modules"])
         self._options = options_from(settings, chosen(settings["filters.use"], *given), settings.filters_dir)
+        self._terms = Terms(values["resume"], settings["crawl.lock_wait"])
         self.stopped = False
 
     def once(self) -> int:
         """One crawl of every start URL."""
         from webarc.archive import times
         from webarc.cli.crawl_view import view_for
-        from webarc.crawler.plan import Places, jobs
+        from webarc.crawler.plan import Places
         from webarc.crawler.report_file import write_report
         from webarc.crawler.scheduler import Scheduler
 
@@ -104,7 +119,7 @@ class _Run:
         with tempfile.TemporaryDirectory(prefix="webarc-report-") as scratch:
             reports = Path(scratch) if self._values["report"] else None
             places = Places(archive.root, self._context.database_url(), self._filters_dir, reports)
-            work = jobs(self._starts, self._options, places, start_time)
+            work = self._jobs(archive, places, start_time)
             view = view_for(self._context, as_json=self._values["as_json"])
             scheduler = Scheduler(
                 work,
@@ -119,6 +134,16 @@ class _Run:
             if self._values["report"]:
                 write_report(self._values["report"], view.results, {job.domain: job.report for job in work})
         return worst([*codes, *(result.exit_code for result in view.results)])
+
+    def _jobs(self, archive: Archive, places: Places, start_time: datetime) -> list[Job]:
+        from webarc.crawler.plan import jobs, unfinished_jobs
+
+        if self._starts:
+            return jobs(self._starts, self._options, places, start_time, self._terms)
+        work = unfinished_jobs(archive, places, start_time, self._terms)
+        if not work:
+            self._context.note("there is no interrupted crawl to go on with")
+        return work
 
     def rehearse(self) -> int:
         """Say what would be fetched."""

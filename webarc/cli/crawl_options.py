@@ -40,6 +40,7 @@ _METAVAR = {
     "crawl.interval": "TIME",
     "crawl.wait": "TIME",
     "crawl.max_time": "TIME",
+    "crawl.lock_wait": "TIME",
     "crawl.timeout": "TIME",
     "crawl.deadline": "TIME",
     "crawl.limit_rate": "SIZE",
