@@ -1,0 +1,129 @@
+"""What newcomers get wrong: each mistake is answered with one sentence that says what to do."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.crawls import Ran, Webarc
+from tests.disks import small_file_system
+from tests.servers import Site
+
+PAGES = {"/": "<a href=/about>about</a><a href=/news/today>news</a>", "/about": "about", "/news/today": "news"}
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Webarc, Site]]:
+    """An archive of a small site."""
+    webarc = Webarc(tmp_path_factory.mktemp("mistakes") / "archive")
+    with Site(PAGES) as site:
+        webarc.crawl(site.url())
+        yield webarc, site
+
+
+def one_sentence(ran: Ran, code: int, *hints: str) -> None:
+    """One line on stderr, with what to do in it, and nothing that looks like a crash."""
+    assert ran.code == code, (ran.code, ran.out, ran.err)
+    lines = [line for line in ran.err.splitlines() if not line.endswith(": crawling")] or ran.out.splitlines()[-1:]
+    assert len(lines) == 1, ran.err
+    assert "Traceback" not in ran.err and "Error(" not in ran.err
+    for hint in hints:
+        assert hint in lines[0], lines[0]
+
+
+def test_a_url_that_was_never_crawled(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    one_sentence(webarc.run("get", site.url("/abuot")), 2, site.url("/about"))
+
+
+def test_a_url_of_another_kind(crawled: tuple[Webarc, Site]) -> None:
+    webarc, _ = crawled
+    one_sentence(webarc.run("get", "ftp://example.org/"), 2, "http")
+
+
+def test_a_misspelt_domain(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    one_sentence(webarc.run("changes", site.domain.replace("127.0.0.1", "127.0.0.11")), 2, site.domain)
+
+
+def test_no_archive_here(tmp_path: Path) -> None:
+    one_sentence(Webarc(tmp_path / "nothing").run("list"), 2, "webarc init")
+
+
+def test_an_archive_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    one_sentence(Webarc(tmp_path / "file").run("crawl", "http://127.0.0.1:9/"), 2, "folder")
+
+
+def test_a_time_in_the_future(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    ran = webarc.run("get", site.url("/about"), "--at", "2099-01-01")
+    one_sentence(ran, 0, "future")
+    assert ran.out == "about"
+
+
+def test_a_time_before_the_first_version(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    one_sentence(webarc.run("get", site.url("/about"), "--at", "1999-01-01"), 2, "first", "20")
+
+
+def test_a_time_that_is_none(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    one_sentence(webarc.run("get", site.url("/about"), "--at", "next tuesday-ish"), 2, "2026-")
+
+
+def test_a_version_that_is_not_there(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    one_sentence(webarc.run("get", site.url("/about"), "--version", "7"), 2, "1")
+
+
+def test_a_condition_that_is_none(crawled: tuple[Webarc, Site]) -> None:
+    webarc, _ = crawled
+    one_sentence(webarc.run("list", "--where", "colour = 'red'"), 2, "colour")
+
+
+def test_a_misspelt_command(crawled: tuple[Webarc, Site]) -> None:
+    webarc, _ = crawled
+    one_sentence(webarc.run("chekout"), 2, "checkout")
+
+
+def test_a_folder_that_is_not_empty(crawled: tuple[Webarc, Site], tmp_path: Path) -> None:
+    webarc, site = crawled
+    (tmp_path / "mine").write_text("precious")
+    one_sentence(webarc.run("checkout", site.domain, str(tmp_path)), 2, "empty")
+    assert (tmp_path / "mine").read_text() == "precious"
+
+
+def test_forgetting_without_being_asked(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    ran = webarc.run("-q", "forget", site.url("/about"), "--reason", "because")
+    assert ran.code == 2 and "--yes" in ran.err and "Traceback" not in ran.err
+    assert webarc.run("get", site.url("/about")).out == "about"
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    with small_file_system(tmp_path / "disk", 4) as disk, Site(PAGES) as site:
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        one_sentence(Webarc(disk / "archive").run("crawl", site.url()), 3, "Read-only")
+
+
+def test_reading_an_archive_that_cannot_be_written(tmp_path: Path) -> None:
+    with small_file_system(tmp_path / "disk", 16) as disk, Site(PAGES) as site:
+        webarc = Webarc(disk / "archive")
+        webarc.crawl(site.url())
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        ran = webarc.run("get", site.url("/about"))
+        assert (ran.code, ran.out) == (0, "about"), ran.err
+        assert webarc.run("list").code == 0
+
+
+def test_a_domain_folder_that_is_no_repository(crawled: tuple[Webarc, Site], tmp_path: Path) -> None:
+    webarc, site = crawled
+    copy = Webarc(tmp_path / "archive")
+    shutil.copytree(webarc.archive, copy.archive, symlinks=True)
+    shutil.rmtree(copy.folder(site.url()) / ".git")
+    one_sentence(copy.run("log", site.url("/about")), 2, site.domain)
