@@ -20,6 +20,7 @@ from webarc.errors import GitProblem
 if TYPE_CHECKING:
     from webarc.archive.store import Archive
 
+_NAME_LENGTH = 40
 # Of all places for attributes this one has the last word: no line end, keyword or filter ever touches a byte.
 _ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding -export-subst -export-ignore\n"
 _EXCLUDES = ".webarc/rescued/\n"
@@ -64,15 +65,21 @@ class Repository:
         try:
             value = (self.git_dir / name).read_text("ascii").strip()
         except (FileNotFoundError, NotADirectoryError):
-            if not (self.git_dir / "packed-refs").exists():
-                return None
-            value = ""
+            return self._packed_ref(name)
         if value and not value.startswith("ref:"):
             return value
         try:
             return git(["rev-parse", "--verify", "--quiet", "--end-of-options", name], self.git_dir).decode().strip()
         except GitProblem:
             return None
+
+    def _packed_ref(self, name: str) -> str | None:
+        try:
+            packed = (self.git_dir / "packed-refs").read_bytes()
+        except FileNotFoundError:
+            return None
+        end = packed.find(b" %s\n" % name.encode())
+        return packed[end - _NAME_LENGTH : end].decode("ascii", "replace") if end >= _NAME_LENGTH else None
 
     def set_ref(self, name: str, value: str) -> None:
         """Make a full ref name stand for an object, durably."""

@@ -53,15 +53,20 @@ def read_stylesheet(body: bytes, url: str, content_type: str) -> list[str]:
 
 def references(text: str) -> Iterator[str]:
     """What a style sheet or style attribute refers to, as written but for its escapes."""
+    return (plain(text[start:end]) for start, end in places(text))
+
+
+def places(text: str) -> Iterator[tuple[int, int]]:
+    """Where the references of a style sheet or style attribute stand, with their quotes."""
     end_of_set = 0
     for token in _TOKEN.finditer(text):
         kind, start = token.lastgroup, token.start()
         if kind == "set" and start >= end_of_set:
             end_of_set = _end_of_set(text, token.end())
         elif kind in _REFERENCES:
-            yield _plain(token[kind])
+            yield token.span(kind)
         elif start < end_of_set and text[start] in "\"'" and not _is_type(text, start):
-            yield _plain(token[0])
+            yield token.span()
 
 
 def _end_of_set(text: str, start: int) -> int:
@@ -79,7 +84,7 @@ def _is_type(text: str, start: int) -> bool:
     return text[max(0, start - _LONGEST_TYPE) : start].rstrip().lower().endswith("type(")
 
 
-def _plain(written: str) -> str:
+def plain(written: str) -> str:
     """A string or a bare URL without its quotes and escapes."""
     if written[0] in "\"'":
         written = written[1:].removesuffix(written[0])

@@ -9,14 +9,14 @@ from webarc.crawler.css import references
 from webarc.crawler.srcset import read_srcset
 
 Attributes = Mapping[str, str | None]
-_REQUISITES = {
+REQUISITES = {
     *("stylesheet", "icon", "preload", "modulepreload", "prefetch", "manifest", "mask-icon"),
     *("apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image"),
 }
-_NO_DOCUMENT = {"dns-prefetch", "preconnect"}
+NO_DOCUMENT = {"dns-prefetch", "preconnect"}
 _NOT_TO_FOLLOW = {"nofollow", "none"}
 _WORDS = re.compile(r"[^\s,]+")
-_REFRESH = re.compile(
+REFRESH = re.compile(
     r"""\s*+(?=[\d.])[\d.]*+(?=[;,\s])\s*+[;,]?+\s*+(?:url\s*+=\s*+)?(?:"([^"]*+)|'([^']*+)|(.++))""",
     re.IGNORECASE | re.DOTALL,
 )
@@ -85,10 +85,10 @@ def _read_base(found: Findings, attributes: Attributes) -> None:
 
 def _read_link(found: Findings, attributes: Attributes) -> None:
     rel = set((attributes.get("rel") or "").lower().split())
-    if rel & _REQUISITES:
+    if rel & REQUISITES:
         found.need(attributes.get("href"))
         _read_candidates(found, attributes.get("imagesrcset"))
-    elif rel and not rel & _NO_DOCUMENT:
+    elif rel and not rel & NO_DOCUMENT:
         found.link(attributes.get("href"), "nofollow" in rel)
 
 
@@ -97,7 +97,7 @@ def _read_meta(found: Findings, attributes: Attributes) -> None:
     if (attributes.get("name") or "").strip().lower() in ("robots", found.agent):
         found.nofollow |= not _NOT_TO_FOLLOW.isdisjoint(_WORDS.findall(content.lower()))
     elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
-        target = _REFRESH.match(content)
+        target = REFRESH.match(content)
         if target:
             found.link(target.group(1) or target.group(2) or target.group(3))
 

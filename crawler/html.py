@@ -66,7 +66,7 @@ def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -
     if not read_quickly(text, found) or _is_cut(found):
         found = Findings(agent)
         read_thoroughly(text.encode("utf-8", "replace"), found)
-    base = _base(found.base, url)
+    base = base_of(found.base, url)
     links = _resolved(found, base, charset)
     return Page(_title(found.title), links, found.nofollow, base, charset, _is_cut(found))
 
@@ -172,7 +172,8 @@ def _title(written: str | None) -> str | None:
     return " ".join(written.split())[:_LONGEST_TITLE] or None if written else None
 
 
-def _base(written: str | None, url: str) -> str:
+def base_of(written: str | None, url: str) -> str:
+    """What the references of a page are relative to: what its base element says, if that can be used, or its URL."""
     try:
         return canonical(written, url) if written else url
     except BadURL:
@@ -181,7 +182,7 @@ def _base(written: str | None, url: str) -> str:
 
 def _resolved(found: Findings, base: str, charset: str) -> list[Link]:
     """Every URL once for each kind, in the order of the page."""
-    url_of = _joiner(base, charset)
+    url_of = joiner(base, charset)
     if True in found.links.values():
         followed = _followed(found, url_of)
     else:
@@ -204,7 +205,8 @@ def _followed(found: Findings, url_of: Callable[[str], str | None]) -> dict[str 
     return followed
 
 
-def _joiner(base: str, charset: str) -> Callable[[str], str | None]:
+def joiner(base: str, charset: str) -> Callable[[str], str | None]:
+    """Makes references of a page in this encoding absolute; None for what leads nowhere else."""
     url_of = Joiner(base).url
     if charset.startswith(("utf-", "replacement")):
         return url_of

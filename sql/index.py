@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -17,11 +17,15 @@ from webarc.errors import UsageProblem
 from webarc.sql.batch import Batch
 from webarc.sql.database import Database, run, run_all, run_many
 from webarc.sql.postgresql import PostgresDatabase
-from webarc.sql.rows import CrawlRow, CurrentRow, DefinitionRow, SightingRow, VersionRow
+from webarc.sql.readonly import ReadOnlyFile, writable
+from webarc.sql.rows import CrawlRow, CurrentRow, DefinitionRow, GuestRow, SightingRow, TotalsRow, VersionRow
+from webarc.sql.search import matching
 from webarc.sql.sqlite import SqliteFile
 
 _SQLITE = "sqlite:///"
 _PAGE = 1000
+# Behind every commitTag, in every collation of a database.
+LAST = "9999"
 _ARCS_AT_A_TIME = 500
 
 
@@ -36,6 +40,12 @@ class Index:
         """The index in a SQLite file."""
         return cls(SqliteFile(path, "index"))
 
+    @classmethod
+    def to_read(cls, where: str) -> Index:
+        """The index at a database URL; a file that may not be written to can still be read."""
+        path = _file(where)
+        return cls(where if path is None or writable(path) else ReadOnlyFile(path))
+
     def transaction(self) -> AbstractContextManager[Connection]:
         """A transaction that may write, for statements run with `webarc.sql.database.run`."""
         return self._database.writing()
@@ -43,6 +53,11 @@ class Index:
     def close(self) -> None:
         """Let go of all connections."""
         self._database.close()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it can only be read, as in a folder that the user may not write to."""
+        return isinstance(self._database, ReadOnlyFile)
 
     @property
     def set_aside(self) -> Path | None:
@@ -159,6 +174,56 @@ class Index:
             yield from rows
             last = {"url": rows[-1].url, "definition": rows[-1].definition, "first_tag": rows[-1].first_tag}
 
+    def arcs(self, domain: str) -> Iterator[str]:
+        """Every ARC that a domain has or had, sorted."""
+        last = ""
+        while page := self._page("arc_page", domain=domain, arc=last):
+            yield from (row.arc for row in page)
+            last = page[-1].arc
+
+    def versions_at(self, domain: str, moment: str) -> Iterator[VersionRow]:
+        """The newest version of every ARC at a crawl time, by ARC, those removed by then included."""
+        last = ""
+        while page := self._page("version_at", domain=domain, arc=last, moment=moment):
+            yield from (VersionRow._make(row) for row in page if row.number is not None)
+            last = page[-1].arc
+
+    def urls(self, domain: str) -> Iterator[tuple[VersionRow, int]]:
+        """The newest version of every ARC that a domain has or had, by ARC, and how many versions there are."""
+        last = ""
+        while page := self._page("url_page", domain=domain, arc=last):
+            yield from ((VersionRow._make(row[:-1]), int(row.versions)) for row in page)
+            last = page[-1].arc
+
+    def matching(self, condition: ColumnElement[bool], domain: str | None = None) -> Iterator[VersionRow]:
+        """The versions that fulfil a condition (see `webarc.sql.where`), of one domain or of all."""
+        return matching(self._database, condition, domain, _PAGE)
+
+    def crawls_between(self, domain: str, since: str = "", before: str = LAST) -> Iterator[CrawlRow]:
+        """The crawls of a domain, newest first; both ends are beginnings of commitTags, the second one excluded."""
+        while page := self._page("crawl_page", domain=domain, since=since, before=before):
+            yield from map(_crawl, page)
+            before = page[-1].commit_tag
+
+    def crawl_tags(self, domain: str, before: str = LAST) -> Iterator[str]:
+        """The commitTags of the crawls of a domain, newest first, from one excluded."""
+        while page := self._page("crawl_tags", domain=domain, before=before):
+            yield from (row.commit_tag for row in page)
+            before = page[-1].commit_tag
+
+    def guest_visits(self, domain: str) -> list[GuestRow]:
+        """The crawls of other domains that brought versions to this one, newest first."""
+        with self._database.reading() as connection:
+            rows = run(connection, "guest_visits", domain=domain)
+            return [GuestRow(row.commit_tag, row.crawl_time, int(row.versions), int(row.size)) for row in rows]
+
+    def totals(self, domain: str) -> TotalsRow:
+        """How much a domain has in all."""
+        with self._database.reading() as connection:
+            pages = int(run(connection, "current_count", domain=domain).scalar() or 0)
+            found = run(connection, "domain_totals", domain=domain).one()
+        return TotalsRow(domain, pages, int(found.versions), int(found.size), found.first_time, found.last_time)
+
     def _page(self, name: str, **values: Any) -> Sequence[Any]:
         with self._database.reading() as connection:
             return run(connection, name, page=_PAGE, **values).fetchall()
@@ -168,10 +233,14 @@ class Index:
             return int(run(connection, name, domain=domain).scalar() or 0)
 
 
+def _file(url: str) -> Path | None:
+    # Taken as it stands: a folder may have a question mark or a percent sign in its name.
+    return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) and url != _SQLITE else None
+
+
 def _database(url: str) -> Database:
-    if url.startswith(_SQLITE) and url != _SQLITE:
-        # Taken as it stands: a folder may have a question mark or a percent sign in its name.
-        return SqliteFile(Path(url.removeprefix(_SQLITE)), "index")
+    if path := _file(url):
+        return SqliteFile(path, "index")
     try:
         parsed = make_url(url)
     except ArgumentError:

@@ -16,11 +16,16 @@ from webarc.errors import Locked
 _TRY_AGAIN = 0.005
 
 
+def lock_folder(database: Path) -> Path:
+    """Where the locks of a database file are."""
+    return database.with_name(f"{database.name}.locks")
+
+
 class FileLocks:
     """The locks of one database file; they live in files beside it and are held by living processes only."""
 
     def __init__(self, database: Path) -> None:
-        self._folder = database.with_name(f"{database.name}.locks")
+        self._folder = lock_folder(database)
         self._held = threading.local()
 
     @contextmanager

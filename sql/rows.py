@@ -86,3 +86,23 @@ class DefinitionRow(NamedTuple):
     name: str
     last_tag: str
     urls_blob: str | None
+
+
+class TotalsRow(NamedTuple):
+    """How much one domain has: pages at the tip, versions and their bytes in all, first and last crawl time."""
+
+    domain: str
+    pages: int
+    versions: int
+    size: int
+    first_crawl: str | None
+    last_crawl: str | None
+
+
+class GuestRow(NamedTuple):
+    """What a crawl of another domain brought."""
+
+    commit_tag: str
+    crawl_time: str
+    versions: int
+    size: int

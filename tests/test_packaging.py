@@ -16,7 +16,7 @@ import pytest
 from webarc import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("archive", "config", "crawler", "filters", "schema", "sql")
+ROOMS = ("archive", "config", "crawler", "diff", "filters", "schema", "sql")
 BUILT_FROM = ("webarc", *ROOMS, "setup.cfg", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in")
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 # Kinds of files that are read when webarc runs; code is looked for by itself.

@@ -1,4 +1,4 @@
--- Numbers go on from the newest version. A version that is already there (its crawl was read in part before) is left as it is.
+-- Numbers go on from the newest version, unless one is given: forgotten numbers are passed over. A version that is already there (its crawl was read in part before) is left as it is.
 -- Where only the type changed, the bytes are those of the version before.
 INSERT INTO version (
     domain, arc, number, commit_tag, url, mime_type, title, crawl_time, create_time, status, final_url, http_version,
@@ -6,7 +6,9 @@ INSERT INTO version (
 )
 SELECT
     :domain, :arc,
-    COALESCE((SELECT MAX(number) FROM version WHERE domain = :domain AND arc = :arc), 0) + 1,
+    COALESCE(
+        CAST(:number AS INTEGER), (SELECT MAX(number) FROM version WHERE domain = :domain AND arc = :arc) + 1, 1
+    ),
     :commit_tag, :url, :mime_type, :title, :crawl_time, :create_time, :status, :final_url, :http_version,
     :declared_type, :charset, :etag, :last_modified, :file, :length, :sha256, :document_blob,
     COALESCE(

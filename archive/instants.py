@@ -1,0 +1,125 @@
+"""Times as people type them: dates, ISO, digits as in archive URLs, `yesterday`, `3 days ago`."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+
+from webarc.archive import times
+from webarc.archive.times import CET
+from webarc.errors import BadTime
+
+_HINT = "write it like 2026-11-15, '2026-11-15 23:50', 20261115235000, yesterday or '3 days ago'"
+_DIGITS = re.compile(r"\d{4}(?:\d{2}){0,5}", re.ASCII)
+_CLOCK = r"(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,]\d+)?)?)?"
+_ZONE = r"(z|utc|gmt|cet|[+-]\d{2}:?(?:\d{2})?)"
+_DATE = re.compile(rf"(\d{{4}})[-/](\d{{1,2}})(?:[-/](\d{{1,2}})(?:(?:t| (?:at )?){_CLOCK} ?{_ZONE}?)?)?", re.ASCII)
+_DAY = re.compile(rf"(?:last )?([a-z]+)(?: (?:at )?{_CLOCK})?", re.ASCII)
+_TOKEN = re.compile(r"[0-9]{1,9}|[a-z]+|[^ ]")
+_LAST = re.compile(r"last ([a-z]+)", re.ASCII)
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_COUNTS = {"a": 1, "an": 1} | {name: number for number, name in enumerate(_NUMBERS, 1)}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS_BACK = {"today": 0, "yesterday": 1}
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800, "fortnight": 1_209_600}
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_SHORT = {"s": "second", "sec": "second", "m": "minute", "min": "minute", "h": "hour", "hr": "hour"}
+_SHORT |= {"d": "day", "w": "week", "y": "year", "yr": "year"}
+# What a part left out stands for, and how much time the shorter text covers: year, month, day, hour, minute, second.
+_FIRST = (1, 1, 1, 0, 0, 0)
+_SPANS = {3: timedelta(days=1), 4: timedelta(hours=1), 5: timedelta(minutes=1), 6: timedelta(seconds=1)}
+_SECOND = timedelta(seconds=1)
+
+
+def instant(text: str, *, end: bool = False, now: datetime | None = None) -> datetime:
+    """The moment that a text means, in CET: without a zone CET, digits alone are UTC; raises BadTime.
+
+    A text that leaves out the clock, or part of it, means the first second of that day, hour or minute; with `end`
+    its last one.
+    """
+    words = " ".join(text.lower().split())
+    current = (now or times.now()).astimezone(CET).replace(microsecond=0)
+    try:
+        found = _plain(words, end) or _named(words, end, current) or _ago(words, current)
+    except (ValueError, OverflowError):
+        found = None
+    if found is None:
+        raise BadTime(f"{text[:80]!r} is not a time; {_HINT}.")
+    return found.astimezone(CET)
+
+
+def _plain(words: str, end: bool) -> datetime | None:
+    """A date, with or without a clock, or 4 to 14 digits."""
+    if _DIGITS.fullmatch(words):
+        numbers = [words[:4], *re.findall("..", words[4:])]
+        return _moment([int(number) for number in numbers], UTC, end)
+    if match := _DATE.fullmatch(words):
+        *numbers, zone = match.groups()
+        return _moment([int(number) for number in numbers if number is not None], _zone(zone), end)
+    return None
+
+
+def _moment(numbers: list[int], zone: tzinfo, end: bool) -> datetime:
+    year, month, day, hour, minute, second = [*numbers, *_FIRST[len(numbers) :]]
+    start = datetime(year, month, day, hour, minute, second, tzinfo=zone)
+    return start + _span(start, len(numbers)) - _SECOND if end else start
+
+
+def _span(start: datetime, given: int) -> timedelta:
+    if given >= 3:
+        return _SPANS[given]
+    months = range(1, 13) if given == 1 else (start.month,)
+    return timedelta(days=sum(monthrange(start.year, month)[1] for month in months))
+
+
+def _zone(text: str | None) -> tzinfo:
+    if text is None or text == "cet":
+        return CET
+    if text[0] not in "+-":
+        return UTC
+    hours, minutes = int(text[1:3]), int(text[3:].lstrip(":") or 0)
+    offset = timedelta(hours=hours, minutes=minutes)
+    return timezone(-offset if text[0] == "-" else offset)
+
+
+def _named(words: str, end: bool, now: datetime) -> datetime | None:
+    """`now`, `today`, `yesterday 14:30`, `monday`: a weekday is the last one before today."""
+    if words == "now":
+        return now
+    match = _DAY.fullmatch(words)
+    if match is None:
+        return None
+    name, *clock = match.groups()
+    if name in _WEEKDAYS:
+        back = (now.weekday() - _WEEKDAYS.index(name) - 1) % 7 + 1
+    elif name in _DAYS_BACK and not words.startswith("last"):
+        back = _DAYS_BACK[name]
+    else:
+        return None
+    day = now - timedelta(days=back)
+    return _moment([day.year, day.month, day.day, *[int(part) for part in clock if part is not None]], CET, end)
+
+
+def _ago(words: str, now: datetime) -> datetime | None:
+    """`3 days ago`, `a week ago`, `1 day and 2 hours ago`, `last month`."""
+    if match := _LAST.fullmatch(words):
+        return _earlier(now, 1, match.group(1))
+    tokens = [token for token in _TOKEN.findall(words) if token not in ("and", ",")]
+    if len(tokens) < 3 or tokens.pop() != "ago" or len(tokens) % 2:
+        return None
+    for count, unit in zip(tokens[::2], tokens[1::2], strict=True):
+        now = _earlier(now, _COUNTS.get(count) or int(count), unit)
+    return now
+
+
+def _earlier(moment: datetime, count: int, unit: str) -> datetime:
+    unit = _SHORT.get(unit.removesuffix("s") or unit, unit.removesuffix("s"))
+    if unit in _SECONDS:
+        return moment - timedelta(seconds=count * _SECONDS[unit])
+    if unit not in _MONTHS:
+        raise ValueError(unit)
+    months = moment.year * 12 + moment.month - 1 - count * _MONTHS[unit]
+    year, month = divmod(months, 12)
+    # A month that has no such day gives its last one.
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(max(year, 1), month + 1)[1]))

@@ -1,0 +1,17 @@
+"""Completing what a killed process left undone in a domain, by whoever touches it next."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from webarc.archive.repository import Repository
+from webarc.archive.worktree import SHOWN, mend
+from webarc.errors import Locked, StorageProblem
+
+
+def settle(repo: Repository) -> None:
+    """Bring a work tree that is behind up to date; not while somebody is at work there, nor where nobody may write."""
+    if repo.ref(SHOWN) == repo.tip() or not repo.shows_main():
+        return
+    with suppress(Locked, StorageProblem), repo.archive.lock_tree(repo.domain, wait=0):
+        mend(repo)

@@ -1,0 +1,39 @@
+"""What people paste: a URL or a domain with or without a scheme, in any case, with blanks or quotes around it."""
+
+from __future__ import annotations
+
+import re
+
+from webarc.archive.layout import domain_of
+from webarc.archive.urls import canonical, host_of
+from webarc.errors import BadURL
+
+_SCHEME = re.compile(r"https?:", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_AROUND = " \t\r\n<>\"'`\u200b\ufeff"
+
+
+def spellings(text: str) -> list[str]:
+    """The canonical URLs that a text may mean, the likeliest first; raises BadURL if there is none."""
+    text = text.strip(_AROUND)
+    if not text:
+        raise BadURL("an empty text is no URL; name a page, as in https://example.org/docs/.")
+    if _SCHEME.match(text) or _OTHER_SCHEME.match(text):
+        return [canonical(text)]
+    # Without a scheme a port 80 or 443 may be the usual one of either.
+    both = [canonical(f"{scheme}://{text.lstrip('/')}") for scheme in ("https", "http")]
+    return both if host_of(both[0]) != host_of(both[1]) else both[:1]
+
+
+def domain_spellings(text: str) -> list[str]:
+    """The domains that a URL, a host or a domain's folder may mean, the likeliest first."""
+    text = text.strip(_AROUND)
+    if "%_" in text:
+        text = domain_of(text.strip("/"))
+    return [host_of(url) for url in spellings(text)]
+
+
+def is_bare_host(text: str) -> bool:
+    """Whether a text names a host alone: no scheme, no path, no query."""
+    text = text.strip(_AROUND)
+    return bool(text) and not _SCHEME.match(text) and not any(mark in text for mark in "/?#")

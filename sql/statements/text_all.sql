@@ -1,0 +1,1 @@
+SELECT id, packed FROM part;

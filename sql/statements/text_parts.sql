@@ -1,0 +1,1 @@
+SELECT id, revision, packed FROM part WHERE arc = ? ORDER BY id;

@@ -1,0 +1,86 @@
+"""What the commands that read versions share: the open catalog, a version as JSON, and lines that need no end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from webarc.cli.output import safe
+
+if TYPE_CHECKING:
+    from webarc.archive.catalog import Catalog
+    from webarc.cli.context import Context
+    from webarc.sql.rows import VersionRow
+
+_PATIENCE = 2.0
+T = TypeVar("T")
+
+
+@contextmanager
+def opened(context: Context) -> Iterator[Catalog]:
+    """The catalog of the archive in use; an index that may not be written to is read as it stands."""
+    from webarc.archive.catalog import Catalog
+    from webarc.sql.index import Index
+
+    archive = context.archive()
+    index = Index.to_read(context.database_url())
+    try:
+        with Catalog(archive, index, warn=context.warn, on_progress=_Patience(context)) as catalog:
+            yield catalog
+    finally:
+        index.close()
+
+
+def version_json(row: VersionRow) -> dict[str, object]:
+    """A version as every `--json` has it."""
+    return {
+        "number": row.number,
+        "url": row.url,
+        "crawlTime": row.crawl_time,
+        "commitTag": row.commit_tag,
+        "status": row.status,
+        "mimeType": row.mime_type,
+        "size": row.length,
+        "sha256": row.sha256,
+        "title": row.title,
+    }
+
+
+def peeked(items: Iterator[T]) -> Iterator[T] | None:
+    """The same items, or None if there are none."""
+    for first in items:
+        return chain((first,), items)
+    return None
+
+
+def lines(columns: Sequence[tuple[str, int]], cells: Iterable[Sequence[str]]) -> None:
+    """Print rows as they come, under headers; a width is the least, negative to set the column to the right."""
+    headers = _line([name for name, _ in columns], columns)
+    click.echo(click.style(headers, bold=True) if sys.stdout.isatty() else headers)
+    for row in cells:
+        click.echo(_line([safe(cell) for cell in row], columns))
+
+
+def _line(cells: Sequence[str], columns: Sequence[tuple[str, int]]) -> str:
+    placed = [
+        cell.rjust(-width) if width < 0 else cell.ljust(width) for cell, (_, width) in zip(cells, columns, strict=True)
+    ]
+    return "  ".join(placed).rstrip()
+
+
+class _Patience:
+    """Says why nothing happens yet when much has to be read into the index first."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._said = context, monotonic()
+
+    def __call__(self, domain: str, versions: int) -> None:
+        if monotonic() - self._said >= _PATIENCE:
+            self._said = monotonic()
+            self._context.note(f"{domain}: reading what is new into the index, {versions} versions so far")
