@@ -12,6 +12,7 @@ from webarc.archive.document import parse
 from webarc.archive.history import Change, Commit
 from webarc.archive.layout import INTERNAL, METADATA, arc_file, domain_folder
 from webarc.archive.metadata import Metadata
+from webarc.archive.numbering import Numbering
 from webarc.archive.objects import ObjectReader
 from webarc.archive.reports import UrlRow, parse_crawl, read_urls
 from webarc.archive.repository import Repository
@@ -60,7 +61,8 @@ def catch_up(
                 index.forget(repo.domain)
                 continue
             batch = Batch(repo.domain, domain_folder(repo.domain), after)
-            reading = _Reading(repo, reader, index, batch, rows_at_a_time, note)
+            numbering = Numbering(reader, tip, index, repo.domain, note)
+            reading = _Reading(repo, reader, index, batch, rows_at_a_time, note, numbering)
             reading.on_progress, reading.before_writing = on_progress, before_writing
             with suppress(_MovedOn):
                 reading.read(commits)
@@ -75,9 +77,17 @@ class _Reading:
     """One walk over commits; nothing of git is touched while rows are being written."""
 
     def __init__(
-        self, repo: Repository, reader: ObjectReader, index: Index, batch: Batch, limit: int, note: Note
+        self,
+        repo: Repository,
+        reader: ObjectReader,
+        index: Index,
+        batch: Batch,
+        limit: int,
+        note: Note,
+        numbering: Numbering,
     ) -> None:
         self._reader, self._index, self._batch, self._limit, self._note = reader, index, batch, limit, note
+        self._numbering = numbering
         self._walk = Walk(repo, batch.after, note)
         self._definitions = index.definitions(repo.domain)
         self.on_progress: Progress | None = None
@@ -118,7 +128,8 @@ class _Reading:
         elif self._walk.is_version(commit, meta.commit_tag):
             content = files.get(meta.response.file)
             blob = content.blob if content is not None and content.status != "D" else None
-            self._batch.version(arc, meta.commit_tag, _columns(meta, document.blob, blob))
+            number = self._numbering.number(arc, meta.commit_tag)
+            self._batch.version(arc, meta.commit_tag, _columns(meta, document.blob, blob), number)
         else:
             # A node was added, or a user committed by hand: that makes no version, whatever it did.
             self._batch.touched(arc, meta.commit_tag, document.blob, commit.tag)

@@ -13,6 +13,8 @@ from webarc.archive.locks import free, lock
 
 # A temp dir with this file belongs to a crawl that can go on where it was interrupted.
 RESUMABLE = f"{INTERNAL}/crawl.json"
+# Where such a crawl puts aside what it had fetched when it goes on.
+HOARD = f"{INTERNAL}/hoard"
 _LONGEST_LABEL = 60
 
 

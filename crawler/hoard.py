@@ -10,19 +10,19 @@ from webarc.archive import times
 from webarc.archive.document import parse
 from webarc.archive.layout import INTERNAL, METADATA, arc_of, domain_folder
 from webarc.archive.metadata import Metadata
+from webarc.archive.staging import HOARD
 from webarc.archive.urls import host_of
 from webarc.crawler.exchange import Answer, Request
 from webarc.crawler.transfer import by_name
 from webarc.errors import BadDocument
 
-_HOARD = f"{INTERNAL}/hoard"
 
 
 class Hoard:
     """The files of a taken-over temp dir, put aside so that they never mix with what the crawl fetches now."""
 
     def __init__(self, staging: Path) -> None:
-        home = staging / _HOARD
+        home = staging / HOARD
         home.mkdir(exist_ok=True)
         # One more for each time that the crawl was interrupted; the newest files count.
         earlier = sorted(home.iterdir(), key=lambda place: int(place.name), reverse=True)

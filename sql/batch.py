@@ -38,9 +38,9 @@ class Batch:
         self._steps: list[tuple[str, list[Row]]] = []
         self._commit: dict[str, list[Row]] = {}
 
-    def version(self, arc: str, commit_tag: str, columns: Mapping[str, Any]) -> None:
-        """A crawl brought a new version of an ARC."""
-        row = self._add("version_add", {"arc": arc, "commit_tag": commit_tag, **columns})
+    def version(self, arc: str, commit_tag: str, columns: Mapping[str, Any], number: int | None = None) -> None:
+        """A crawl brought a new version of an ARC; it gets the next number unless one is given."""
+        row = self._add("version_add", {"arc": arc, "commit_tag": commit_tag, "number": number, **columns})
         self._commit.setdefault("version_replace", []).append(row)
         self.versions += 1
 

@@ -79,9 +79,13 @@ class Database(ABC):
         except OSError as problem:
             raise DatabaseProblem(f"{self.name} could not be used ({problem}); check the folder.") from problem
 
+    def _has_no_room(self) -> bool:
+        """Whether an unnamed trouble with the disk is that it is full."""
+        return False
+
     def _problem(self, problem: SQLAlchemyError) -> DatabaseProblem | NoSpace:
         reason = " ".join(str(getattr(problem, "orig", None) or problem).split())[:300]
-        if "disk is full" in reason or "No space left" in reason:
+        if "disk is full" in reason or "No space left" in reason or ("disk I/O" in reason and self._has_no_room()):
             return NoSpace(f"there is no space left for {self.name}; free some and run the command again.")
         return DatabaseProblem(f"{self.name} could not be used ({reason}); {self._cure()}.")
 

@@ -30,6 +30,9 @@ _COMPANIONS = ("-wal", "-shm", "-journal")
 _TABLES = {"index": {"schema_version", "domain", "version"}, "state": {"schema_version", "schedule"}}
 
 
+_LEAST_ROOM = 1 << 16
+
+
 class _Foreign(DatabaseProblem):
     """A file that holds neither an index nor anything else of ours."""
 
@@ -186,6 +189,10 @@ class SqliteFile(Database):
 
     def _begun(self, connection: Connection) -> None:
         pass
+
+    def _has_no_room(self) -> bool:
+        status = os.statvfs(self.path.parent)
+        return status.f_bavail * status.f_frsize < _LEAST_ROOM
 
     def _cure(self) -> str:
         return "run `webarc db-recover` to rebuild it" if self.family == "index" else "check the disk and the folder"

@@ -18,5 +18,7 @@ def small_file_system(place: Path, megabytes: int) -> Iterator[Path]:
     mounted = subprocess.run(command, capture_output=True, text=True, check=False)
     if mounted.returncode:
         pytest.skip(f"no small disk can be mounted here, so a full one is NOT tested: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)

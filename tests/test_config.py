@@ -333,6 +333,7 @@ def test_the_commented_file_sets_only_what_was_chosen() -> None:
     assert tomllib.loads(example({"archive": Path()}, commented=True)) == {
         "archive": ".",
         "crawl": {},
+        "compact": {},
         "filters": {},
         "schedule": {},
     }

@@ -6,7 +6,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from webarc.archive.store import Archive
-    from webarc.crawler.job import Job
+    from webarc.crawler.job import Job, Result
     from webarc.crawler.plan import Places
 
 _EPILOG = """\b
@@ -99,13 +99,16 @@ class _Run:
         self._filters_dir = settings.filters_dir
         given = (values["add_filters"], values["drop_filters"], settings["filters.modules"])
         self._options = options_from(settings, chosen(settings["filters.use"], *given), settings.filters_dir)
+        self._every = settings["compact.every"]
         self._terms = Terms(values["resume"], settings["crawl.lock_wait"])
         self.stopped = False
 
     def once(self) -> int:
         """One crawl of every start URL."""
         from webarc.archive import times
+        from webarc.archive.compaction import tidy
         from webarc.cli.crawl_view import view_for
+        from webarc.cli.takedowns import finish_interrupted
         from webarc.crawler.plan import Places
         from webarc.crawler.report_file import write_report
         from webarc.crawler.scheduler import Scheduler
@@ -115,6 +118,7 @@ class _Run:
         self._check_report()
         self._check_filters()
         archive.clear_stale_staging()
+        finish_interrupted(self._context)
         codes = [self._context.recover_database()] if self._values["recover_db"] else []
         with tempfile.TemporaryDirectory(prefix="webarc-report-") as scratch:
             reports = Path(scratch) if self._values["report"] else None
@@ -131,6 +135,8 @@ class _Run:
             )
             with view, self._stoppable(scheduler.stop, scheduler.abandon):
                 scheduler.run()
+            for warning in tidy(archive, _committed(view.results), self._every):
+                self._context.warn(warning)
             if self._values["report"]:
                 write_report(self._values["report"], view.results, {job.domain: job.report for job in work})
         return worst([*codes, *(result.exit_code for result in view.results)])
@@ -194,3 +200,9 @@ class _Run:
             # After a stop only the exit code is left to say; a late second Ctrl-C must not change it.
             for number, handler in before.items() if not self.stopped else ():
                 signal.signal(number, handler)
+
+
+def _committed(results: Iterable[Result]) -> set[str]:
+    """The domains that got a commit."""
+    tags = (tag for result in results for tag in (result.commit_tag, *result.also))
+    return {tag.partition("@")[2] for tag in tags if tag}

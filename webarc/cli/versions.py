@@ -26,9 +26,11 @@ T = TypeVar("T")
 def opened(context: Context) -> Iterator[Catalog]:
     """The catalog of the archive in use; an index that may not be written to is read as it stands."""
     from webarc.archive.catalog import Catalog
+    from webarc.cli.takedowns import finish_interrupted
     from webarc.sql.index import Index
 
     archive = context.archive()
+    finish_interrupted(context)
     index = Index.to_read(context.database_url())
     try:
         with Catalog(archive, index, warn=context.warn, on_progress=_Patience(context)) as catalog:
