@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import time
@@ -34,7 +35,7 @@ def temp_dirs(webarc: Webarc) -> list[Path]:
 
 def killed(webarc: Webarc, site: Site, *options: str, whole: int = 12) -> set[str]:
     """Kill a crawl when some pages are whole in its temp dir; returns their ARCs."""
-    site.delay = 0.05
+    site.delay = 0.1
     process = webarc.start("crawl", "--connections", "1", *options)
     while len(staged(webarc)) < whole:
         assert process.poll() is None, process.communicate()
@@ -47,8 +48,9 @@ def killed(webarc: Webarc, site: Site, *options: str, whole: int = 12) -> set[st
 
 def staged(webarc: Webarc) -> set[str]:
     """The ARCs that are whole in a temp dir."""
-    staging = webarc.archive / ".webarc" / "staging"
-    return {file.parent.name for file in staging.glob("**/data.xml") if file.with_name("data.html").exists()}
+    # os.walk, for folders come and go meanwhile.
+    found = os.walk(webarc.archive / ".webarc" / "staging")
+    return {Path(folder).name for folder, _, names in found if {"data.xml", "data.html"} <= set(names)}
 
 
 def asked(site: Site) -> Counter[str]:

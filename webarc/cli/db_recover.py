@@ -2,54 +2,79 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.bar import advancing
 from webarc.cli.context import Context, command
-from webarc.cli.output import json_line, safe
+from webarc.cli.output import json_line
 
 if TYPE_CHECKING:
-    from webarc.archive.indexing import Progress
     from webarc.archive.recovery import RecoverySummary
 
-_PLAIN_EVERY = 10.0
 _EPILOG = """\b
-Example:
+Examples:
   webarc --archive archive db-recover
+  webarc db-recover --verify example.org
 \b
 Exit codes: 0 all versions were read, 11 some could not be; they are named, and the rest is in the index.
+With --verify: 0 the index says what git says, 11 it does not.
 """
 
 
 @click.command("db-recover", epilog=_EPILOG)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.argument("domains", nargs=-1, metavar="[DOMAIN]...")
+@click.option(
+    "--verify", "compare", is_flag=True, help="Change nothing; list where the index differs from a rebuilt one."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, one object a line.")
 @command
-def db_recover(context: Context, as_json: bool) -> int:
+def db_recover(context: Context, domains: tuple[str, ...], compare: bool, as_json: bool) -> int:
     """Rebuild the index from every version in the archive.
 
-    The old index stays in use until the new one is complete.
+    The old index stays in use until the new one is complete. With domains, only their rows are renewed, in place.
     """
-    return recover_with_progress(context)
+    return _compare(context, domains) if compare else recover_with_progress(context, domains)
 
 
-def recover_with_progress(context: Context) -> int:
+def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
     """Rebuild the index, showing how far it is; the exit code says whether anything could not be read."""
     from webarc.archive.recovery import recover
+    from webarc.archive.verification import named_domains
     from webarc.sql.index import Index
 
     archive = context.archive()
+    chosen = named_domains(archive, texts) if texts else None
     index = Index(context.database_url())
     try:
-        with _progress(context, archive.domains()) as moved:
-            summary = recover(archive, index, moved)
+        with advancing(context, len(chosen or archive.domains()), "read") as advance:
+            summary = recover(archive, index, advance.moved, chosen, advance.done)
     finally:
         index.close()
     _show(context, summary)
+    return summary.exit_code
+
+
+def _compare(context: Context, texts: tuple[str, ...]) -> int:
+    """List where the index differs from a rebuilt one."""
+    from webarc.archive.inspector import Wishes
+    from webarc.archive.verification import found_domains, named_domains, verify
+    from webarc.cli.verify import show_finding, show_summary
+
+    archive = context.archive()
+    chosen = named_domains(archive, texts) if texts else None
+    with advancing(context, len(chosen or found_domains(archive)), "read") as advance:
+        summary = verify(
+            archive,
+            context.database_url(),
+            chosen,
+            Wishes(index_only=True),
+            tell=lambda finding: show_finding(context, finding),
+            moved=advance.moved,
+            done=advance.done,
+        )
+    show_summary(context, summary)
     return summary.exit_code
 
 
@@ -79,43 +104,3 @@ def _aside(summary: RecoverySummary) -> dict[str, str]:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-@contextmanager
-def _progress(context: Context, domains: list[str]) -> Iterator[Progress]:
-    """A bar on a terminal, a line now and then elsewhere, nothing for machines."""
-    if context.as_json or context.quiet:
-        yield lambda domain, versions: None
-    elif sys.stderr.isatty():
-        with _bar(domains) as moved:
-            yield moved
-    else:
-        yield _plain(context)
-
-
-def _plain(context: Context) -> Progress:
-    said = monotonic()
-
-    def moved(domain: str, versions: int) -> None:
-        nonlocal said
-        if monotonic() - said >= _PLAIN_EVERY:
-            said = monotonic()
-            context.note(f"{domain}: {versions} versions read")
-
-    return moved
-
-
-@contextmanager
-def _bar(domains: list[str]) -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    place = {domain: number for number, domain in enumerate(domains)}
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("domains, {task.description}", markup=False))
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=len(domains))
-
-        def moved(domain: str, versions: int) -> None:
-            bar.update(task, completed=place.get(domain, 0), description=f"{safe(domain)}: {versions} versions")
-
-        yield moved
