@@ -13,6 +13,12 @@ from webarc.sql.schema import schema_version, scripts
 from webarc.sql.statements import statement
 
 _BUSY_SECONDS = 60
+_SQLITE = "sqlite:///"
+
+
+def index_file(database: str) -> Path | None:
+    """The file of an index that is one."""
+    return Path(database.removeprefix(_SQLITE)) if database.startswith(_SQLITE) else None
 
 
 def damage_in(path: Path, family: str) -> list[str]:

@@ -146,7 +146,7 @@ def test_after_a_resumed_crawl_what_is_gone_goes(webarc: Webarc, site: Site) -> 
         webarc.crawl(site.url())
         site.pages["/p7"] = (404, {}, "gone")
         for leaf in LEAVES[10:]:
-            site.pages[leaf] = Page(f"new {leaf}")
+            site.pages[leaf] = Page(f"<title>new {leaf}</title>")
         killed(webarc, site, site.url())
         result = webarc.crawl("--resume", site.url())
     assert result["complete"] and result["counts"]["gone"] == 1 and result["counts"]["changed"] == 30

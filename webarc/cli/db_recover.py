@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from webarc.cli.bar import advancing
+from webarc.cli.bar import advancing, counted
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
 
@@ -41,7 +41,7 @@ def db_recover(context: Context, domains: tuple[str, ...], compare: bool, as_jso
 def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
     """Rebuild the index, showing how far it is; the exit code says whether anything could not be read."""
     from webarc.archive.recovery import recover
-    from webarc.archive.verification import named_domains
+    from webarc.archive.roster import named_domains
     from webarc.sql.index import Index
 
     archive = context.archive()
@@ -58,8 +58,8 @@ def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
 
 def _compare(context: Context, texts: tuple[str, ...]) -> int:
     """List where the index differs from a rebuilt one."""
-    from webarc.archive.inspector import Wishes
-    from webarc.archive.verification import found_domains, named_domains, verify
+    from webarc.archive.roster import found_domains, named_domains
+    from webarc.archive.verification import Wishes, verify
     from webarc.cli.verify import show_finding, show_summary
 
     archive = context.archive()
@@ -93,14 +93,10 @@ def _show(context: Context, summary: RecoverySummary) -> None:
         context.warn(problem)
     unread = f", {summary.problem_count} could not be read" if summary.problem_count else ""
     context.echo(
-        f"The index is rebuilt: {_counted(summary.versions, 'version')} of {_counted(summary.domains, 'domain')} "
+        f"The index is rebuilt: {counted(summary.versions, 'version')} of {counted(summary.domains, 'domain')} "
         f"in {summary.seconds:.1f} s{unread}."
     )
 
 
 def _aside(summary: RecoverySummary) -> dict[str, str]:
     return {} if summary.set_aside is None else {"setAside": str(summary.set_aside)}
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
