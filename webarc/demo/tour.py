@@ -30,11 +30,13 @@ class Tour:
         _clear(self.folder)
         lay_out(self.site)
         with serve(self.site) as url:
-            self.domain = self.archive / domain_folder(host_of(url))
+            self.host = host_of(url)
+            self.domain = self.archive / domain_folder(self.host)
             self._first_crawl(url)
             self._files()
             self._second_crawl()
         self._history()
+        self._plain_git()
         self._index()
         self._farewell()
 
@@ -49,8 +51,7 @@ class Tour:
         run(f"grep -E 'redirect|http-404|robots' {self._name('first.json')}")
 
     def _crawl(self, report: str) -> None:
-        command = f"webarc --archive {quote(str(self.archive))} crawl --depth 3 --report {self._name(report)}"
-        run(f"{command} {self._name('urls.txt')}")
+        self._webarc(f"crawl --depth 3 --report {self._name(report)} {self._name('urls.txt')}")
 
     def _files(self) -> None:
         heading("2. What is on the disk")
@@ -67,7 +68,20 @@ class Tour:
         self._crawl("second.json")
 
     def _history(self) -> None:
-        heading("4. The history is plain git")
+        heading("4. Go back in time")
+        ferry, guests = f"{self.host}/ferry.html", f"{self.host}/guesthouse.html"
+        self._webarc(f"log {ferry}")
+        say("What changed in the timetable, as a reader sees it, and what changed in the whole site:")
+        self._webarc(f"diff {ferry}")
+        self._webarc(f"changes {self.host}")
+        say("The page of the guest house is gone from the site. It is still in the archive:")
+        self._webarc(f"get {guests} | grep '<p>'")
+        self._webarc(f'when {self.host} "six rooms"')
+        say("Is everything there, and is it what it was?")
+        self._webarc("verify")
+
+    def _plain_git(self) -> None:
+        heading("5. The history is plain git")
         here = f"git -C {self._in_domain()}"
         run(f"{here} log --oneline")
         say("""Each crawl is one commit, named by its commitTag: when it started, and the domain. What the last one
@@ -75,16 +89,15 @@ class Tour:
         run(f"{here} log -1 --format=%B --name-status")
         say("The two versions of the timetable:")
         run(f"{here} diff HEAD~1 HEAD -- ferry.html/data.html")
-        say("The page of the guest house is gone from the site. It is still in the archive:")
-        run(f"{here} show HEAD~1:guesthouse.html/data.html | grep '<p>'")
 
     def _index(self) -> None:
-        heading("5. The index")
+        heading("6. The index")
         say(f"""Every version of every file is also a row in {self.archive}/.webarc/index.db (SQLite). The pages with
             more than one version, and those that are gone:""")
         self._rows()
         say("The index is only a copy of what the XML files in git say. Throw it away and rebuild it:")
-        run(f"rm {quote(str(self.archive))}/.webarc/index.db && webarc --archive {quote(str(self.archive))} db-recover")
+        run(f"rm {quote(str(self.archive))}/.webarc/index.db")
+        self._webarc("db-recover")
         self._rows()
 
     def _rows(self) -> None:
@@ -95,7 +108,7 @@ class Tour:
         connection.close()
 
     def _farewell(self) -> None:
-        heading("6. Yours to explore")
+        heading("7. Yours to explore")
         table(
             [
                 [f"{self.site}/", "the sample site as it is now"],
@@ -104,6 +117,9 @@ class Tour:
             ]
         )
         print("Next: .venv/bin/webarc crawl --depth 3 YOUR-URLS.txt, and docs/index.md.")
+
+    def _webarc(self, command: str) -> None:
+        run(f"webarc --archive {quote(str(self.archive))} {command}")
 
     def _name(self, name: str) -> str:
         return quote(str(self.folder / name))
