@@ -17,7 +17,6 @@ from webarc.crawler.transfer import by_name
 from webarc.errors import BadDocument
 
 
-
 class Hoard:
     """The files of a taken-over temp dir, put aside so that they never mix with what the crawl fetches now."""
 

@@ -11,7 +11,7 @@ from webarc.crawler.html import joiner
 
 _BLANK = "".join(map(chr, range(0x21)))
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
-_PLAIN_IN_FRAGMENTS = "!#$%&'()*+,/:;=?@[]^_{|}~-."
+_PLAIN_IN_FRAGMENTS = "!#$%&'(*+),/:;=?@[]^_{|}~-."
 
 
 class Link(NamedTuple):

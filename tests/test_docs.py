@@ -134,7 +134,9 @@ def test_examples_use_commands_and_options_that_exist(page: str, line: str) -> N
             known |= options(command)
             if command.context_settings.get("ignore_unknown_options"):  # it hands them on to a crawl
                 known |= options(ALL["webarc crawl"])
-        elif word.startswith("-") and word != "-":
+        elif word == "--":
+            break
+        elif word.startswith("-") and word != "-" and not re.fullmatch(r"-\d+", word):
             assert word.partition("=")[0] in known, f"{page}: {line!r} uses {word}, which {name} does not know"
     assert command is not cli or not words or words[0].startswith("-"), f"{page}: {line!r} names no command"
 

@@ -21,7 +21,7 @@ import webarc
 from tests.archives import PROJECT, finish, start
 from webarc.crawler.expressions import many
 
-ROOMS = ("archive", "config", "crawler", "filters", "schema", "sql", "webarc")
+ROOMS = ("archive", "config", "crawler", "diff", "filters", "schema", "sql", "webarc")
 SINGLE = (codes.LITERAL, codes.NOT_LITERAL, codes.IN, codes.ANY)
 # A possessive repeat behind the bracket of a group, or an atomic group.
 WRITTEN = re.compile(r"(?<!\\)\)(?:[*+?]|\{\d*,?\d*\})\+|\(\?>")

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import subprocess
 from pathlib import Path
 
+import pytest
 from sqlalchemy import create_engine, text
 
 from tests import postgres
 from tests.crawls import Webarc
+from tests.histories import History
 from tests.servers import Page, Site
+from webarc.archive.crew import Crew, Line
+from webarc.archive.recovery import catch_up_all
+from webarc.archive.store import Archive
+from webarc.errors import Locked, WebarcError
+from webarc.sql.index import Index
 
 # `validator` is a cache by name: newer ETags of unchanged bytes, which only save a download.
 TABLES = ("domain", "version", "crawl", "sighting", "definition")
@@ -149,4 +158,97 @@ def test_a_crawl_and_a_recovery_with_postgresql(webarc: Webarc) -> None:
         assert webarc.run("--database", database, "db-recover").code == 0
         with engine.connect() as connection:
             assert connection.execute(query).fetchall() == before
+        assert webarc.run("--database", database, "verify").out.startswith("Sound: 3 versions")
+        with engine.begin() as connection:
+            connection.execute(text("UPDATE webarc.version SET title = 'x' WHERE number = 2"))
+        ran = webarc.run("--database", database, "verify", "--repair")
+        assert ran.code == 10 and "title 'x' where git has 'A2'" in ran.out, ran.out
+        assert webarc.run("--database", database, "db-recover", "--verify").code == 0
         engine.dispose()
+
+
+@pytest.fixture
+def domains(webarc: Webarc) -> list[str]:
+    """Seven domains of different sizes, in the index as commands write it one by one."""
+    archive = Archive.create(webarc.archive)
+    names = [f"d{number}.example" for number in range(7)]
+    for number, name in enumerate(names):
+        site = History(archive, name)
+        for step in range(number + 1):
+            site.crawl({f"p{page}": f"{step} {page}" for page in range(3)}, urls=[site.outcome(f"p{step}")])
+    index = Index.at(archive.index_file)
+    catch_up_all(archive, index)
+    index.close()
+    return names
+
+
+def test_many_domains_are_read_at_once_into_the_same_rows(webarc: Webarc, domains: list[str]) -> None:
+    file = webarc.archive / ".webarc" / "index.db"
+    before = rows_of(file)
+    assert len(before["version"]) == 3 * (1 + 2 + 3 + 4 + 5 + 6 + 7)
+    file.write_bytes(b"")
+    ran = webarc.run("db-recover", "--json")
+    assert (ran.code, ran.result()["domains"], ran.result()["versions"]) == (0, 7, 84), ran.err
+    assert rows_of(file) == before
+    # A repository that cannot be read at all costs its own rows only.
+    (webarc.archive / domains[3] / ".git" / "config").write_text("[nonsense")
+    ran = webarc.run("db-recover")
+    assert ran.code == 11 and f"the repository of {domains[3]} was left out" in ran.err
+    assert {row[0] for row in rows_of(file)["version"]} == set(domains) - {domains[3]}
+
+
+def test_some_domains_are_renewed_in_place(webarc: Webarc, domains: list[str]) -> None:
+    file = webarc.archive / ".webarc" / "index.db"
+    before = rows_of(file)
+    with sqlite3.connect(file) as index:
+        index.execute("UPDATE version SET title = 'wrong'")
+    index.close()
+    ran = webarc.run("db-recover", domains[1], f"https://{domains[2]}/p1")
+    assert ran.code == 0 and "15 versions of 2 domains" in ran.out
+    right = {row[0] for row in rows_of(file)["version"] if row in before["version"]}
+    assert right == {domains[1], domains[2]}
+    ran = webarc.run("db-recover", "--verify", domains[1], domains[2])
+    assert ran.code == 0 and ran.out.startswith("Sound: 15 versions of 2 domains"), ran.out
+    ran = webarc.run("db-recover", "--verify")
+    assert ran.code == 11 and ran.out.count("title 'wrong' where git has None") == 69
+    ran = webarc.run("db-recover", "d9.example")
+    assert ran.code == 2 and "did you mean d" in ran.err
+
+
+def test_git_that_cannot_be_read_is_no_difference_but_is_told(webarc: Webarc, domains: list[str]) -> None:
+    folder = webarc.archive / domains[0]
+    harm(folder, git(folder, "rev-parse", "main:p1/data.xml"))
+    ran = webarc.run("db-recover", "--verify", domains[0])
+    assert ran.code == 11 and "cannot be compared with git" in ran.out and "p1/data.xml" in ran.out
+
+
+def work(task: str, line: Line) -> None:
+    """What the processes of a crew do in the test below."""
+    if task == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if task == "fail":
+        raise Locked("somebody has it.")
+    if task == "stumble":
+        raise ZeroDivisionError
+    line.tell(task)
+    assert line.ask(len(task)) == 2 * len(task)
+
+
+def test_a_process_that_dies_costs_its_own_task_only() -> None:
+    heard: list[object] = []
+    ended: dict[str, WebarcError | None] = {}
+
+    def hear(_task: str, message: object) -> object:
+        heard.append(message)
+        return 2 * message if isinstance(message, int) else None
+
+    def end(task: str, error: WebarcError | None) -> list[str]:
+        ended[task] = error
+        return ["more"] if task == "first" else []
+
+    with Crew(work, 2) as crew:
+        crew.run(["die", "first", "fail", "stumble", "last"], hear, end)
+    assert {"first", "more", "last", 5, 4} <= set(heard)
+    assert ended["first"] is ended["more"] is ended["last"] is None
+    assert isinstance(ended["fail"], Locked) and "was killed" in str(ended["die"])
+    assert "ZeroDivisionError" in str(ended["stumble"])

@@ -36,7 +36,9 @@ class Restless(Site):
         return text
 
 
-def loop(deadline: float, commands: Iterator[tuple[str, ...]], webarc: Webarc, failures: list[tuple[object, ...]]) -> int:
+def loop(
+    deadline: float, commands: Iterator[tuple[str, ...]], webarc: Webarc, failures: list[tuple[object, ...]]
+) -> int:
     """Run one command after the other until the time is over; returns how many."""
     done = 0
     while time.monotonic() < deadline:

@@ -24,7 +24,7 @@ from webarc.errors import NoSpace, Stopped, StorageProblem, UsageProblem, Webarc
 COMMANDS: dict[str, tuple[str, str]] = {
     "crawl": ("webarc.cli.crawl:crawl", "Crawl the sites at the start URLs and keep every new version."),
     "list": ("webarc.cli.list:list_", "List the domains of the archive, or the URLs of a domain."),
-    "log": ("webarc.cli.log:log", "List the versions of a page, or the crawls of a domain."),
+    "log": ("webarc.cli.log:log", "List the versions of a page, or the crawls of a domain, newest first."),
     "get": ("webarc.cli.get:get", "Print a page as it was at a time."),
     "diff": ("webarc.cli.diff:diff", "Show what changed between two versions of a page."),
     "changes": ("webarc.cli.changes:changes", "Show what changed in a whole site between two times."),

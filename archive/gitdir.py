@@ -1,0 +1,115 @@
+"""The files in `.git` that git needs before it can read anything, and those that only make it quick."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from webarc.archive.findings import REPAIR, Finding, note
+from webarc.archive.gitenv import git
+from webarc.archive.importer import MAIN
+from webarc.archive.refs import Refs, read_head
+from webarc.archive.repository import Repository
+from webarc.errors import StorageProblem
+
+INDEX = ".git/index"
+# Their last bytes are a hash of all others.
+_HASHED = (
+    "pack/*.idx",
+    "pack/*.rev",
+    "pack/*.bitmap",
+    "pack/*.mtimes",
+    "pack/multi-pack-index*",
+    "info/commit-graph",
+    "info/**/*.graph",
+)
+_CONVERSIONS = ("text", "eol", "ident", "filter", "working-tree-encoding", "export-subst", "export-ignore")
+_CHUNK = 1 << 20
+_ID_LENGTH = 20
+
+
+def check_start(repo: Repository) -> list[Finding]:
+    """What keeps git from working at all; nothing else can be looked at until it is mended."""
+    if not read_head(repo.git_dir):
+        return [_finding(repo, ".git/HEAD", "it names neither a branch nor a commit")]
+    try:
+        found = git(["config", "--file", str(repo.git_dir / "config"), "--null", "--list"], repo.git_dir)
+    except StorageProblem as problem:
+        return [_finding(repo, ".git/config", str(problem).rstrip("."))]
+    settings = dict(line.partition(b"\n")[::2] for line in found.split(b"\0"))
+    named = settings.get(b"webarc.domain", b"").decode("utf-8", "replace")
+    if named != repo.domain:
+        return [_finding(repo, ".git/config", f"it names the domain {named!r}")]
+    return []
+
+
+def check_files(repo: Repository, refs: Refs) -> Iterator[Finding]:
+    """What is wrong with HEAD, attributes, packed refs and the files whose own hash can be checked."""
+    yield from _check_head(repo, refs)
+    yield from unreadable_refs(repo, refs)
+    try:
+        answers = git(["check-attr", "-z", *_CONVERSIONS, "--", "any/data.html"], repo.git_dir).split(b"\0")
+        if set(answers[2::3]) != {b"unset"}:
+            yield _finding(repo, ".git/info/attributes", "it lets git convert what it checks out")
+    except StorageProblem as problem:
+        yield _finding(repo, ".git", str(problem).rstrip("."))
+    yield from _check_hashed(repo)
+
+
+def unreadable_refs(repo: Repository, refs: Refs) -> Iterator[Finding]:
+    """The files and lines of refs that say nothing."""
+    return (Finding(repo.domain, "ref", what, REPAIR, path=path) for path, what in refs.unreadable)
+
+
+def _check_head(repo: Repository, refs: Refs) -> Iterator[Finding]:
+    head = read_head(repo.git_dir)
+    if head == MAIN:
+        return
+    if head.startswith("refs/") and refs.value(head) is None:
+        yield _finding(repo, ".git/HEAD", f"it names the branch {head!r}, which does not exist")
+        return
+    yield note(
+        repo.domain,
+        "worktree",
+        f"its folder shows {head.removeprefix('refs/heads/')} instead of main, so webarc leaves the files there alone",
+        f"run `git checkout main` in {repo.folder} to see the newest crawl",
+    )
+
+
+def _check_hashed(repo: Repository) -> Iterator[Finding]:
+    for pattern in _HASHED:
+        for path in sorted((repo.git_dir / "objects").glob(pattern)):
+            # It may be replaced by a better one meanwhile.
+            if path.is_file() and not hash_fits(path) and path.is_file():
+                yield _finding(repo, _shown(repo, path), "its bytes do not fit the hash at its end")
+    index = repo.git_dir / "index"
+    if not index.exists():
+        yield note(repo.domain, "git-index", "git's index is missing; the next crawl makes a new one", path=INDEX)
+    elif not hash_fits(index) and not hash_fits(index):
+        # Read twice, for git may be writing it.
+        yield Finding(repo.domain, "git-index", "its bytes do not fit the hash at its end", REPAIR, path=INDEX)
+
+
+def hash_fits(path: Path) -> bool:
+    """Whether a file of git's is what it was when git wrote it."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    tail = b""
+    try:
+        with path.open("rb", buffering=0) as file:
+            for piece in iter(lambda: file.read(_CHUNK), b""):
+                tail += piece
+                digest.update(tail[:-_ID_LENGTH])
+                tail = tail[-_ID_LENGTH:]
+    except FileNotFoundError:
+        return True
+    # Git may be told to write no hash, and leaves its place empty.
+    return tail in (digest.digest(), bytes(_ID_LENGTH))
+
+
+def _finding(repo: Repository, path: str, what: str) -> Finding:
+    return Finding(repo.domain, "repository", what, REPAIR, path=path)
+
+
+def _shown(repo: Repository, path: Path) -> str:
+    return path.relative_to(repo.folder).as_posix()

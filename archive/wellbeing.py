@@ -1,0 +1,168 @@
+"""Is everything well: what can be told of an archive at a glance, without git and without any lock.
+
+Ten thousand domains take about a second: a few small files are read of each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from webarc.archive.holders import Held, Holder, holders
+from webarc.archive.importer import MAIN
+from webarc.archive.layout import INTERNAL
+from webarc.archive.refs import read_head, ref_value
+from webarc.archive.repository import Repository
+from webarc.archive.roster import found_domains
+from webarc.archive.staging import RESUMABLE
+from webarc.archive.store import Archive
+from webarc.archive.verified import last_verified
+from webarc.archive.worktree import SHOWN
+from webarc.errors import DatabaseProblem
+from webarc.sql.inspection import Standing, index_file
+from webarc.sql.state import Schedule, State
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about a domain, or about the archive, that is good to know; bad if something is broken."""
+
+    domain: str
+    text: str
+    bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A temp dir of a crawl: of one that runs, or of one that was interrupted."""
+
+    domain: str
+    began: str
+    place: Path
+    pid: int | None
+
+
+@dataclass(slots=True)
+class Wellbeing:
+    """All that can be told; sizes are in bytes, `verified` is how many domains were ever found sound."""
+
+    root: Path
+    domains: int = 0
+    behind: int = 0
+    verified: int = 0
+    oldest_verified: str = ""
+    history_size: int = 0
+    index_size: int = 0
+    free: int = 0
+    holders: list[Holder] = field(default_factory=list)
+    crawls: list[Unfinished] = field(default_factory=list)
+    schedules: list[Schedule] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is broken."""
+        return not any(remark.bad for remark in self.remarks)
+
+    @property
+    def has_scheduler(self) -> bool:
+        """Whether a process runs what is due."""
+        return any(holder.purpose == "schedule" for holder in self.holders)
+
+
+def wellbeing(archive: Archive, database: str) -> Wellbeing:
+    """Look around."""
+    found = Wellbeing(archive.root, free=shutil.disk_usage(archive.root).free)
+    held = Held()
+    found.holders = list(holders(archive.locks, held))
+    found.crawls = list(_crawls(archive.staging, held))
+    indexed = _indexed(archive, database, found)
+    for domain in found_domains(archive):
+        _look_at(archive.repository(domain), indexed, found)
+    _look_at_schedules(archive, found)
+    return found
+
+
+def _look_at(repo: Repository, indexed: dict[str, str | None] | None, found: Wellbeing) -> None:
+    found.domains += 1
+    found.history_size += _packed_size(repo.git_dir)
+    head, tip = read_head(repo.git_dir), ref_value(repo.git_dir, MAIN)
+    found.remarks += _remarks(repo, head, tip)
+    if indexed is not None and tip is not None:
+        found.behind += indexed.get(repo.domain) != tip
+    verified = last_verified(repo.git_dir)
+    if verified is not None:
+        found.verified += 1
+        found.oldest_verified = min(found.oldest_verified or verified.time, verified.time)
+
+
+def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
+    if not head:
+        yield Remark(repo.domain, "its .git/HEAD cannot be read; run `webarc verify --repair`", bad=True)
+    elif tip is None and (ref_value(repo.git_dir, SHOWN) or _packed_size(repo.git_dir)):
+        yield Remark(repo.domain, "its branch main is gone; run `webarc verify --repair`", bad=True)
+    elif head != MAIN:
+        shown = head.removeprefix("refs/heads/")
+        yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")
+    elif tip is not None and ref_value(repo.git_dir, SHOWN) != tip:
+        yield Remark(repo.domain, "its folder is behind git; a crawl is at it, or the next command brings it")
+
+
+def _packed_size(git_dir: Path) -> int:
+    """The bytes of the packs, which is nearly all of a repository."""
+    total = 0
+    with suppress(OSError), os.scandir(git_dir / "objects" / "pack") as entries:
+        for entry in entries:
+            total += entry.stat(follow_symlinks=False).st_size
+    return total
+
+
+def _crawls(staging: Path, held: Held) -> Iterator[Unfinished]:
+    with os.scandir(staging) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            note = Path(entry.path, RESUMABLE)
+            # Those of other commands live no longer than they do, and have nothing to go on with.
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                values = json.loads(note.read_text("utf-8"))
+                began = str(values["began"]).replace("T", " ")
+                yield Unfinished(str(values["domain"]), began, Path(entry.path), held.pid(entry))
+
+
+def _indexed(archive: Archive, database: str, found: Wellbeing) -> dict[str, str | None] | None:
+    """How far the index is; None if it cannot be asked."""
+    file = index_file(database)
+    if file is not None:
+        if not file.exists():
+            return {}
+        found.index_size = sum(_size(Path(f"{file}{companion}")) for companion in ("", "-wal"))
+    try:
+        with closing(cast("Standing", Standing.to_read(database))) as index:
+            return index.indexed_commits()
+    except DatabaseProblem as problem:
+        found.remarks.append(Remark("", str(problem).rstrip("."), bad=True))
+    return None
+
+
+def _look_at_schedules(archive: Archive, found: Wellbeing) -> None:
+    if not archive.state_file.exists():
+        return
+    try:
+        with closing(State.at(archive.state_file)) as state:
+            found.schedules = sorted(state.list(), key=lambda each: (each.next_due, each.name))
+    except DatabaseProblem as problem:
+        found.remarks.append(Remark("", str(problem).rstrip("."), bad=True))
+    if found.schedules and not found.has_scheduler:
+        found.remarks.append(Remark("", f"nothing runs the schedules in {INTERNAL}; start `webarc schedule run`"))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

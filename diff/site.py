@@ -1,0 +1,139 @@
+"""What changed in a whole site between two times: pages added, removed, moved and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from webarc.archive.catalog import Catalog
+from webarc.diff.comparison import Comparison
+from webarc.diff.hunks import Piece, excerpt
+from webarc.diff.moves import Move, moves
+from webarc.diff.reading import contents
+from webarc.diff.text import TextReader
+from webarc.errors import Damaged
+from webarc.sql.rows import VersionRow
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A page with other bytes than before; the score is 1 - similarity, None if one of the two cannot be read."""
+
+    old: VersionRow
+    new: VersionRow
+    score: float | None
+    removed: int | None = None
+    added: int | None = None
+    lines: list[list[Piece]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SiteChanges:
+    """A site at two times, as far as it differs; `unreadable` tells how many versions could not be read."""
+
+    added: list[VersionRow] = field(default_factory=list)
+    removed: list[VersionRow] = field(default_factory=list)
+    moved: list[Move] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
+    unchanged: int = 0
+    unreadable: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """How many pages there are of each kind."""
+        changed, moved, added, removed = map(len, (self.changed, self.moved, self.added, self.removed))
+        return {"changed": changed, "moved": moved, "added": added, "removed": removed, "unchanged": self.unchanged}
+
+    def figures(self) -> str:
+        """The same in words."""
+        return ", ".join(f"{count:,} {kind}" for kind, count in self.counts().items())
+
+    def at_most(self, count: int | None) -> SiteChanges:
+        """The first pages of each kind."""
+        added, removed = self.added[:count], self.removed[:count]
+        return replace(self, added=added, removed=removed, moved=self.moved[:count], changed=self.changed[:count])
+
+
+class SiteComparison:
+    """Compares the states of a domain; of what changed in a page so many characters are kept to be shown."""
+
+    def __init__(self, catalog: Catalog, domain: str, warn: Callable[[str], None], characters: int = 0) -> None:
+        self._catalog, self._domain, self._warn, self._characters = catalog, domain, warn, characters
+        self._found = SiteChanges()
+        self._reader = TextReader()
+
+    def between(self, before: str, after: str) -> SiteChanges:
+        """What changed from one crawl time to another (`yyyy-mm-dd hh:mm:ss`)."""
+        found = self._found
+        pairs = self._sort(before, after)
+        found.moved = moves(self._catalog, found.removed, found.added, self._unreadable)
+        found.removed = _others(found.removed, {move.old.arc for move in found.moved})
+        found.added = _others(found.added, {move.new.arc for move in found.moved})
+        found.moved.sort(key=lambda move: (-move.similarity, move.new.url))
+        found.changed = sorted(self._scored(pairs), key=_most_changed)
+        return found
+
+    def _sort(self, before: str, after: str) -> list[tuple[VersionRow, VersionRow]]:
+        """Find what was added and removed by the index alone; returns the pages that have another version."""
+        found = self._found
+        numbers = {row.arc: row.number for row in self._catalog.versions_at(self._domain, before)}
+        replaced: dict[str, VersionRow] = {}
+        for row in self._catalog.versions_at(self._domain, after):
+            number = numbers.pop(row.arc, None)
+            if number is None:
+                found.added.append(row)
+            elif number == row.number:
+                found.unchanged += 1
+            else:
+                replaced[row.arc] = row
+        return list(self._pairs(before, numbers, replaced))
+
+    def _pairs(
+        self, before: str, gone: dict[str, int], replaced: dict[str, VersionRow]
+    ) -> Iterator[tuple[VersionRow, VersionRow]]:
+        """The rows of the old state that are wanted after all; only few of many are, so none was kept."""
+        for row in self._catalog.versions_at(self._domain, before) if gone or replaced else ():
+            if row.arc in gone:
+                self._found.removed.append(row)
+            elif new := replaced.get(row.arc):
+                if _kind(row) == _kind(new):
+                    # It changed and changed back.
+                    self._found.unchanged += 1
+                else:
+                    yield row, new
+
+    def _scored(self, pairs: list[tuple[VersionRow, VersionRow]]) -> Iterator[Changed]:
+        data = contents(self._catalog, [row for pair in pairs for row in pair])
+        for (old, new), old_data, new_data in zip(pairs, data, data, strict=True):
+            damaged = [part for part in (old_data, new_data) if isinstance(part, Damaged)]
+            for problem in damaged:
+                self._unreadable(str(problem))
+            if isinstance(old_data, bytes) and isinstance(new_data, bytes):
+                yield self._change(old, new, Comparison(old, new, old_data, new_data, self._reader))
+            else:
+                yield Changed(old, new, None)
+
+    def _change(self, old: VersionRow, new: VersionRow, compared: Comparison) -> Changed:
+        score = 1.0 - compared.similarity
+        words = compared.words
+        if words is None:
+            return Changed(old, new, score)
+        lines = excerpt(words.pieces(), self._characters) if self._characters else []
+        return Changed(old, new, score, words.removed, words.added, lines)
+
+    def _unreadable(self, problem: str) -> None:
+        self._found.unreadable += 1
+        self._warn(problem)
+
+
+def _kind(row: VersionRow) -> tuple[str, str, str]:
+    """What makes a version."""
+    return row.sha256, row.mime_type, row.charset
+
+
+def _others(rows: list[VersionRow], taken: set[str]) -> list[VersionRow]:
+    return sorted((row for row in rows if row.arc not in taken), key=lambda row: row.url)
+
+
+def _most_changed(page: Changed) -> tuple[float, str]:
+    return (inf if page.score is None else -page.score), page.new.url

@@ -1,0 +1,148 @@
+"""`webarc status`: a glance at the archive that touches nothing."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.archives import user_git
+from tests.crawls import Webarc
+from tests.servers import Page, Site
+from webarc.archive.store import Archive
+
+
+def status(webarc: Webarc, code: int = 0) -> dict[str, Any]:
+    """What `webarc status --json` says, found out without git."""
+    ran = webarc.run("status", "--json", PATH="/nonexistent")
+    assert ran.code == code, (ran.out, ran.err)
+    return ran.result()
+
+
+@pytest.fixture
+def crawled(webarc: Webarc) -> Iterator[tuple[Webarc, Site, Path]]:
+    """An archive with one domain, the site, and its folder."""
+    with Site({"/": "<a href=/a>a</a>", "/a": "<p>a"}) as site:
+        webarc.crawl(site.url())
+        yield webarc, site, webarc.folder(site.url())
+
+
+def test_an_empty_archive_is_well(webarc: Webarc) -> None:
+    Archive.create(webarc.archive)
+    found = status(webarc)
+    assert (found["well"], found["domains"], found["locks"], found["crawls"], found["remarks"]) == (True, 0, [], [], [])
+    assert found["disk"]["free"] > 0 and not (webarc.archive / ".webarc" / "index.db").exists()
+    missing = Webarc(webarc.archive.parent / "nowhere").run("status")
+    assert missing.code == 2 and "webarc init" in missing.err and missing.err.count("\n") == 1
+
+
+def test_a_quiet_archive_is_well(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    found = status(webarc)
+    assert (found["well"], found["domains"], found["verified"], found["remarks"]) == (True, 1, 0, [])
+    assert found["index"]["behind"] == 0 and found["index"]["size"] > 0
+    packs = sum(path.stat().st_size for path in folder.glob(".git/objects/pack/*"))
+    assert found["disk"]["history"] == packs > 0
+    assert webarc.run("verify").code == 0
+    user_git(folder, "pack-refs", "--all")
+    assert (status(webarc)["verified"], status(webarc)["index"]["behind"]) == (1, 0)
+    words = webarc.run("status").out
+    assert (
+        str(webarc.archive) in words and "all found sound since 20" in words and words.endswith("Everything is well.\n")
+    )
+
+
+def test_an_index_that_is_behind_is_told_and_left(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, _ = crawled
+    (webarc.archive / ".webarc" / "index.db").unlink()
+    assert status(webarc)["index"]["behind"] == 1
+    assert "behind in 1 of 1 domains" in webarc.run("status").out
+    assert not (webarc.archive / ".webarc" / "index.db").exists()
+
+
+def test_who_is_at_work_and_what_was_interrupted(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, _ = crawled
+    site.pages["/a"] = Page("<p>slow", delay=60.0)
+    crawl = webarc.start("crawl", site.url())
+    while len(site.asked("/a")) < 2:
+        time.sleep(0.02)
+    found = status(webarc)
+    (held,) = found["locks"]
+    assert (held["domain"], held["lock"]) == (site.domain, "crawl") and "crawl" in held["command"]
+    assert Path(f"/proc/{held['pid']}").exists() and held["since"].startswith("20")
+    assert [(each["domain"], each["running"]) for each in found["crawls"]] == [(site.domain, True)]
+    assert f"process {held['pid']}" in webarc.run("status").out
+    for pid in [*children(crawl.pid), crawl.pid]:
+        subprocess.run(["kill", "-9", str(pid)], check=False)
+    crawl.communicate()
+    while status(webarc)["locks"]:
+        time.sleep(0.05)
+    found = status(webarc)
+    assert [(each["domain"], each["running"]) for each in found["crawls"]] == [(site.domain, False)]
+    assert found["well"] and "--resume" in webarc.run("status").out
+
+
+def children(pid: int) -> list[int]:
+    """All processes that a process started, and those that they started."""
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout.split()
+    return [below for child in map(int, listed) for below in (*children(child), child)]
+
+
+def test_work_trees_that_do_not_show_main(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    site.pages["/a"] = "<p>new"
+    webarc.crawl(site.url())
+    user_git(folder, "update-ref", "refs/webarc/worktree", "main~1")
+    (remark,) = status(webarc)["remarks"]
+    assert "behind git" in remark["text"] and not remark["broken"] and remark["domain"] == site.domain
+    user_git(folder, "checkout", "-q", "-b", "mine")
+    (remark,) = status(webarc)["remarks"]
+    assert "shows mine instead of main" in remark["text"] and not remark["broken"]
+
+
+@pytest.mark.parametrize(("name", "content"), [("HEAD", "nonsense"), ("refs/heads/main", "nonsense"), ("HEAD", None)])
+def test_a_broken_repository_is_told(crawled: tuple[Webarc, Site, Path], name: str, content: str | None) -> None:
+    webarc, _, folder = crawled
+    place = folder / ".git" / name
+    place.unlink() if content is None else place.write_text(content)
+    (remark,) = status(webarc, 11)["remarks"]
+    assert remark["broken"] and "webarc verify --repair" in remark["text"]
+    assert "Something is broken." in webarc.run("status").out
+
+
+def test_a_broken_index_or_state_is_told_and_left(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, _ = crawled
+    assert webarc.run("schedule", "add", "x", "--every", "1d", site.url()).code == 0
+    for name in ("index.db", "state.db"):
+        (webarc.archive / ".webarc" / name).write_bytes(b"garbage")
+    remarks = [remark for remark in status(webarc, 11)["remarks"] if remark["broken"]]
+    assert len(remarks) == 2 and "db-recover" in json.dumps(remarks)
+    assert all((webarc.archive / ".webarc" / name).read_bytes() == b"garbage" for name in ("index.db", "state.db"))
+
+
+def test_the_next_runs_and_whether_anybody_runs_them(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, _ = crawled
+    for name, often in (("later", "2d"), ("soon", "1d")):
+        assert webarc.run("schedule", "add", name, "--every", often, site.url()).code == 0
+    found = status(webarc)
+    assert [each["name"] for each in found["schedules"]] == ["soon", "later"] and not found["scheduler"]
+    assert found["well"] and "webarc schedule run" in found["remarks"][0]["text"]
+    runner = webarc.start("schedule", "run")
+    while not (found := status(webarc))["scheduler"]:
+        time.sleep(0.05)
+    assert found["remarks"] == [] and found["locks"][0]["lock"] == "schedule"
+    runner.send_signal(signal.SIGTERM)
+    runner.communicate()
+
+
+def test_nothing_from_the_web_reaches_the_terminal(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/\x1b[2J\n")
+    ran = webarc.run("status")
+    assert "\x1b" not in ran.out and "\\x1b[2J" in ran.out

@@ -1,0 +1,484 @@
+"""`webarc verify`: silence about what is sound, a name for what is not, and a repair that keeps the evidence."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.archives import user_git
+from tests.crawls import Webarc
+from tests.histories import History, Page, eventful
+from tests.servers import Page as Answer
+from tests.servers import Site
+from tests.test_recover import change, git, harm
+from webarc.archive.store import Archive
+
+HOST = "example.org"
+
+
+class Verdict:
+    """What `webarc verify --json` said."""
+
+    def __init__(self, webarc: Webarc, *arguments: str) -> None:
+        ran = webarc.run("verify", "--json", *arguments)
+        assert "internal error" not in ran.err and "Traceback" not in ran.err, ran.err
+        *self.findings, self.summary = ran.objects()
+        self.code, self.err = ran.code, ran.err
+        self.damage = [each for each in self.findings if each["severity"] == "damaged"]
+        self.repaired = [each for each in self.findings if each["severity"] == "repaired"]
+        self.notes = [each for each in self.findings if each["severity"] == "note"]
+
+    def kinds(self) -> set[str]:
+        """Where damage was found."""
+        return {each["finding"] for each in self.damage}
+
+
+def sound(webarc: Webarc, *arguments: str) -> Verdict:
+    """Verify, and find nothing wrong."""
+    verdict = Verdict(webarc, *arguments)
+    assert (verdict.code, verdict.damage, verdict.repaired) == (0, [], []), verdict.findings
+    assert verdict.summary["summary"] == "sound"
+    return verdict
+
+
+@pytest.fixture
+def history(webarc: Webarc) -> History:
+    """A domain with everything that can happen to an ARC."""
+    site = History(Archive.create(webarc.archive))
+    list(eventful(site))
+    return site
+
+
+def pages(count: int = 4) -> dict[str, Any]:
+    """A small site."""
+    return {"/": "".join(f"<a href=/p{n}>{n}</a>" for n in range(count)), **{f"/p{n}": f"<p>{n}" for n in range(count)}}
+
+
+@pytest.fixture
+def crawled(webarc: Webarc) -> Iterator[tuple[Webarc, Site, Path]]:
+    """An archive after three crawls, the site, and its folder."""
+    with Site(pages(), etags=True) as site:
+        for step in range(3):
+            site.pages["/p1"] = f"<p>changed in {step}"
+            webarc.crawl(site.url())
+        yield webarc, site, webarc.folder(site.url())
+
+
+# -- nothing is wrong -------------------------------------------------------------------------------------------
+
+
+def test_many_crawls_guests_and_new_types_are_sound(webarc: Webarc) -> None:
+    with Site(etags=True) as site, Site({"/x.css": Answer("p{}", type="text/css")}, host="127.0.0.2") as guest:
+        for step in range(6):
+            change(site, step)
+            site.pages["/p8"] = f"<link rel=stylesheet href={guest.url('/x.css')}><p>{step}"
+            guest.pages["/x.css"] = Answer(f"p{{top:{step}}}", type="text/css")
+            more = ("--prune", "unreached") if step == 4 else ()
+            webarc.run("crawl", "--tries", "1", "--requisites-from-anywhere", "--allow-private", *more, site.url())
+        verdict = sound(webarc)
+        assert verdict.notes == [] and verdict.summary["domains"] == 2
+        assert verdict.summary["versions"] > 30 and verdict.summary["files"] > 30
+        shutil.rmtree(webarc.archive / ".webarc" / "index.db.locks")
+        (webarc.archive / ".webarc" / "index.db").unlink()
+        assert [note["finding"] for note in sound(webarc).notes] == ["index"]
+        assert sound(webarc).notes == []
+
+
+def test_an_eventful_history_is_sound(webarc: Webarc, history: History) -> None:
+    verdict = sound(webarc)
+    assert verdict.summary["versions"] == 12
+    # The user's own file, and the document that the user brought back by hand, are the user's business.
+    assert all(note["finding"] in ("index", "bytes", "document") for note in verdict.notes), verdict.notes
+
+
+def test_what_the_user_does_in_the_folder_is_no_damage(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    (folder / "notes.txt").write_text("mine")
+    (folder / "p2" / "data.html").write_text("edited")
+    site.pages["/p2"] = "<p>new"
+    webarc.crawl(site.url())
+    assert list((folder / ".webarc" / "rescued").rglob("data.html"))
+    verdict = sound(webarc)
+    assert [note["finding"] for note in verdict.notes] == ["worktree"] and "notes.txt" in verdict.notes[0]["what"]
+    user_git(folder, "add", "notes.txt")
+    user_git(folder, "commit", "-q", "-m", "my own")
+    user_git(folder, "tag", "-a", "-m", "x", "mine")
+    user_git(folder, "tag", "-a", "-m", "x", "of-mine", "mine")
+    user_git(folder, "pack-refs", "--all")
+    assert sound(webarc).notes == []
+    (folder / "notes.txt").write_text("mine, changed")
+    assert sound(webarc).notes[0]["path"] == "notes.txt"
+    user_git(folder, "checkout", "-q", "-f", user_git(folder, "tag").split()[0])
+    site.pages["/p2"] = "<p>newer"
+    webarc.crawl(site.url())
+    (folder / "p1" / "data.html").write_text("mine")
+    assert {note["finding"] for note in sound(webarc).notes} == {"worktree"}
+    user_git(folder, "checkout", "-q", "-f", "main")
+    assert sound(webarc).notes == []
+
+
+def test_a_stopped_crawl_is_no_damage(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    site.pages["/p3"] = Answer("<p>slow", delay=30.0)
+    site.pages["/p0"] = "<p>fast"
+    crawl = webarc.start("crawl", site.url())
+    while not site.asked("/p3")[3:]:
+        time.sleep(0.05)
+    assert sound(webarc).notes == []
+    crawl.kill()
+    crawl.communicate()
+    subprocess.run(["pkill", "-9", "-P", str(crawl.pid)], check=False)
+    for name in ("index.lock", "refs/heads/main.lock", "objects/pack/tmp_pack_x"):
+        (folder / ".git" / name).write_bytes(b"")
+    sound(webarc)
+    assert sound(webarc, "--repair").summary["repaired"] == 0
+
+
+def test_a_work_tree_that_a_killed_crawl_left_behind_is_brought(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    first, second = git(folder, "rev-list", "--max-count=2", "main").split()
+    git(folder, "update-ref", "refs/webarc/worktree", second)
+    git(folder, "checkout", "-q", second, "--", ".")
+    assert b"changed in 1" in (folder / "p1" / "data.html").read_bytes()
+    sound(webarc)
+    assert b"changed in 2" in (folder / "p1" / "data.html").read_bytes()
+    assert git(folder, "rev-parse", "refs/webarc/worktree") == first
+
+
+def test_crawls_that_go_on_meanwhile_raise_no_alarm(webarc: Webarc) -> None:
+    count = iter(range(10**6))
+    with Site({"/": pages()["/"]}, otherwise=lambda request: f"<p>{next(count)}") as site:
+        crawl = webarc.start("crawl", "--interval", "1s", site.url())
+        while not (webarc.folder(site.url()) / "p1" / "data.html").exists():
+            time.sleep(0.05)
+        seen = [sound(webarc).summary["versions"] for _ in range(5)]
+        crawl.terminate()
+        assert crawl.wait() in (0, 13) and len(set(seen)) > 1
+        assert sound(webarc).summary["versions"] >= seen[-1] > 8
+
+
+def test_forgotten_and_thinned_versions_leave_no_alarm(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    sound(webarc)
+    ran = webarc.run("forget", site.url("/p2"), "--reason", "asked to", "--yes")
+    assert ran.code == 0, ran.err
+    assert sound(webarc, "--since-last").notes == []
+    ran = webarc.run("retain", "--keep", "last=1", site.domain, "--yes")
+    assert ran.code == 0, ran.err
+    site.pages["/p1"] = "<p>again"
+    webarc.crawl(site.url())
+    assert sound(webarc).notes == []
+    assert not (folder / ".git" / "webarc-replaced").exists()
+
+
+# -- something is wrong -----------------------------------------------------------------------------------------
+
+
+def test_a_damaged_object_is_named_by_url_and_version(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    tag = git(folder, "log", "--format=%s", "-1", "main~1")
+    harm(folder, git(folder, "rev-parse", "main~1:p1/data.html"))
+    verdict = Verdict(webarc)
+    (found,) = verdict.damage
+    assert verdict.code == 11
+    named = (found["finding"], found["url"], found["version"], found["commitTag"], found["path"])
+    assert named == ("bytes", site.url("/p1"), 2, tag, "p1/data.html")
+    assert "--repair" in found["cure"] and "backup" in found["cure"]
+    words = webarc.run("verify").out
+    assert site.url("/p1") in words and "version 2" in words and tag in words and "1 damaged" in words
+    # The bytes are nowhere else, so they stay lost, and that is said again.
+    assert [each["path"] for each in Verdict(webarc, "--repair").damage] == ["p1/data.html"]
+
+
+def test_a_lost_object_comes_back_from_the_work_tree(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    for path in ("p1/data.html", "p2/data.xml"):
+        harm(folder, git(folder, "rev-parse", f"main:{path}"))
+    before = Verdict(webarc)
+    assert {each["path"] for each in before.damage} == {"p1/data.html", "p2/data.xml"}
+    verdict = Verdict(webarc, "--repair")
+    assert verdict.code == 10 and verdict.damage == []
+    assert {each["path"] for each in verdict.repaired} == {"p1/data.html", "p2/data.xml"}
+    assert len(list((folder / ".git" / "webarc-replaced").rglob("objects/??/*"))) == 2
+    sound(webarc)
+    git(folder, "fsck", "--full")
+
+
+def test_a_damaged_pack_gives_back_all_but_what_is_lost(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    user_git(folder, "repack", "-q", "-a", "-d")
+    (pack,) = folder.glob(".git/objects/pack/*.pack")
+    blob = git(folder, "rev-parse", "main:p3/data.html")
+    flip_object(folder, pack, blob)
+    verdict = Verdict(webarc)
+    assert {each.get("path") for each in verdict.damage} == {"p3/data.html", f".git/objects/pack/{pack.name}"}
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, [])
+    assert (folder / ".git" / "webarc-replaced").exists() and not pack.exists()
+    assert git(folder, "cat-file", "blob", blob) == "<p>3"
+    sound(webarc)
+    webarc.crawl(site.url())
+
+
+def flip_object(folder: Path, pack: Path, name: str) -> None:
+    """Flip a bit in the packed bytes of one object."""
+    listed = git(folder, "verify-pack", "-v", str(pack)).splitlines()
+    _, _, _, size, offset = next(line.split()[:5] for line in listed if line.startswith(name))
+    flip(pack, int(offset) + int(size) - 3)
+
+
+def flip(path: Path, place: int, bit: int = 0) -> None:
+    """Flip one bit and leave no other trace, as a rotting disk does."""
+    status = path.stat()
+    path.chmod(0o644)
+    with path.open("r+b") as file:
+        file.seek(place)
+        byte = file.read(1)[0]
+        file.seek(place)
+        file.write(bytes([byte ^ (1 << bit)]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.parametrize("harmed", ["bytes", "length", "domain", "tag", "nonsense"])
+def test_a_document_that_does_not_fit_is_named(webarc: Webarc, harmed: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    moment = "2026-01-01 02:00:00"
+    document = site.document("a", Page("two"), moment)
+    wrong = {
+        "bytes": (document, b"TWO"),
+        "length": (document.replace(b"<length>3<", b"<length>4<"), b"two"),
+        "domain": (document.replace(b"<domain>example.org<", b"<domain>example.com<"), b"two"),
+        "tag": (document.replace(b"<commitTag>2026-01-01T02", b"<commitTag>2026-01-01T01"), b"two"),
+        "nonsense": (document.replace(b"<status>200<", b"<status>fine<"), b"two"),
+    }
+    data, body = wrong[harmed]
+    site.hours += 1
+    site.commit({"a/data.xml": data, "a/data.html": body}, f"2026-01-01T02:00:00@{HOST}", "crawl")
+    site.crawl({"b": "2"})
+    verdict = Verdict(webarc)
+    assert verdict.code == 11 and len(verdict.damage) == 1, verdict.findings
+    (found,) = verdict.damage
+    assert found["domain"] == HOST and found["url"].endswith("://example.org/a"), found
+    assert found["finding"] == ("bytes" if harmed in ("bytes", "length") else "document")
+    assert found["commitTag"] == f"2026-01-01T02:00:00@{HOST}" and "backup" in found["cure"]
+    assert Verdict(webarc, "--repair").code == 11
+
+
+@pytest.mark.parametrize("name", ["crawl.xml", "urls.xml"])
+def test_a_report_that_cannot_be_read_is_named(webarc: Webarc, name: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"}, urls=[site.outcome("a")])
+    site.hours += 1
+    tag = f"2026-01-01T02:00:00@{HOST}"
+    site.commit({f".webarc/crawls/d1/{name}": b"<crawl/>"}, tag, "crawl")
+    site.crawl({"a": "2"}, urls=[site.outcome("a")])
+    (found,) = Verdict(webarc).damage
+    assert (found["finding"], found["commitTag"], found["path"]) == ("report", tag, f".webarc/crawls/d1/{name}")
+
+
+def test_files_of_the_work_tree_are_restored_and_the_others_kept(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    flip(folder / "p1" / "data.html", 2)
+    (folder / "p2" / "data.xml").unlink()
+    shutil.rmtree(folder / "p3")
+    (folder / "p3").symlink_to("/etc")
+    damaged = (folder / "p1" / "data.html").read_bytes()
+    verdict = Verdict(webarc)
+    expected = {"p1/data.html", "p2/data.xml", "p3/data.xml", "p3/data.html"}
+    assert {each["path"] for each in verdict.damage} == expected and verdict.kinds() == {"worktree"}
+    named = next(each for each in verdict.damage if each["path"] == "p1/data.html")
+    assert (named["url"], named["version"]) == (site.url("/p1"), 3)
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []) and {each["path"] for each in verdict.repaired} == expected
+    rescued = list((folder / ".webarc" / "rescued").rglob("*"))
+    assert [path.read_bytes() for path in rescued if path.name == "data.html"] == [damaged]
+    assert b"changed in 2" in (folder / "p1" / "data.html").read_bytes()
+    assert user_git(folder, "status", "--porcelain") == ""
+    sound(webarc)
+
+
+def test_tags_and_crawls_must_agree(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    first, second, third = sorted(git(folder, "tag").split())
+    git(folder, "tag", "-d", first)
+    git(folder, "update-ref", f"refs/tags/{second}", git(folder, "rev-parse", third))
+    git(folder, "update-ref", "refs/tags/2020-01-01T00%3A00%3A00@x", git(folder, "rev-parse", third))
+    verdict = Verdict(webarc)
+    assert verdict.kinds() == {"tag"} and len(verdict.damage) == 3
+    assert {each.get("commitTag", "") for each in verdict.damage} == {
+        first.replace("%3A", ":"),
+        second.replace("%3A", ":"),
+        "",
+    }
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, len(verdict.repaired)) == (10, 3)
+    assert sorted(git(folder, "tag").split()) == [first, second, third]
+    assert git(folder, "rev-parse", f"{second}^{{commit}}") == git(folder, "rev-parse", "main~1")
+    notes = "".join(path.read_text() for path in (folder / ".git" / "webarc-replaced").rglob("notes"))
+    assert f"refs/tags/{second} was" in notes
+    sound(webarc)
+
+
+def test_crawls_that_main_has_lost_are_named(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    newest = sorted(git(folder, "tag").split())[-1]
+    git(folder, "reset", "-q", "--hard", "main~1")
+    verdict = Verdict(webarc, "--repair")
+    assert verdict.code == 11
+    lost = [each for each in verdict.damage if each["finding"] == "tag"]
+    assert lost[0]["path"] == f"refs/tags/{newest}" and f"git branch -f main {newest}" in lost[0]["cure"]
+    assert newest in git(folder, "tag")
+
+
+def test_head_main_and_settings_are_mended(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    inner = folder / ".git"
+    tip = git(folder, "rev-parse", "main")
+    harmed = {
+        "HEAD": "rxf: refs/heads/main\n",
+        "refs/heads/main": f"{tip[:-1]}{'0' if tip[-1] != '0' else '1'}\n",
+        "config": "[core\n\tbare = false\n",
+        "info/attributes": "* text\n",
+        "index": "DIRC nonsense",
+        "refs/webarc/worktree": "nonsense\n",
+    }
+    before = {name: (inner / name).read_text(errors="replace") for name in harmed}
+    for name, content in harmed.items():
+        (inner / name).write_text(content)
+        verdict = Verdict(webarc)
+        assert verdict.code == 11 and any(name in each.get("path", "") for each in verdict.damage), (
+            name,
+            verdict.damage,
+        )
+        if name in ("HEAD", "config"):
+            # Git can read nothing without them; they are found whatever else is wrong.
+            (inner / name).write_text(before[name])
+    for name, content in harmed.items():
+        (inner / name).write_text(content)
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), (verdict.findings, verdict.err)
+    for name, content in harmed.items():
+        assert any(path.read_text() == content for path in inner.glob(f"webarc-replaced/*/{name}")), name
+        assert name in ("index", "config") or (inner / name).read_text() == before[name]
+    sound(webarc)
+    assert webarc.crawl(site.url())["counts"]["unchanged"] == 5
+
+
+def test_a_repository_without_main_is_noticed_before_its_rows_are_lost(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    file = webarc.archive / ".webarc" / "index.db"
+    before = count_rows(file)
+    (folder / ".git" / "refs" / "heads" / "main").unlink()
+    verdict = Verdict(webarc)
+    assert [each["path"] for each in verdict.damage] == ["refs/heads/main"] and count_rows(file) == before
+    assert Verdict(webarc, "--repair").code == 10
+    sound(webarc)
+
+
+def count_rows(file: Path) -> int:
+    with sqlite3.connect(file) as index:
+        (count,) = index.execute("SELECT COUNT(*) FROM version").fetchone()
+    index.close()
+    return int(count)
+
+
+def alter(webarc: Webarc, sql: str) -> None:
+    """Change the index behind webarc's back."""
+    with sqlite3.connect(webarc.archive / ".webarc" / "index.db") as index:
+        index.execute(sql)
+    index.close()
+
+
+def test_rows_of_the_index_that_git_does_not_bear_out_are_named(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, _ = crawled
+    alter(webarc, "UPDATE version SET title = 'x' WHERE number = 2")
+    alter(webarc, "DELETE FROM version WHERE arc = 'p2'")
+    alter(webarc, "UPDATE crawl SET commit_tag = 'y' WHERE commit_tag = (SELECT MIN(commit_tag) FROM crawl)")
+    alter(webarc, "UPDATE sighting SET status = 201 WHERE url LIKE '%p3'")
+    verdict = Verdict(webarc)
+    assert verdict.kinds() == {"index"} and len(verdict.damage) == 5
+    title = next(each for each in verdict.damage if "title" in each["what"])
+    assert (title["url"], title["version"]) == (site.url("/p1"), 2) and "'x' where git has None" in title["what"]
+    ran = webarc.run("db-recover", "--verify", "--json")
+    assert ran.code == 11 and len([each for each in ran.objects() if each.get("severity") == "damaged"]) == 5
+    assert webarc.run("db-recover", "--verify", "nowhere.example").code == 2
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, len(verdict.repaired)) == (10, 5)
+    kept = [path for path in (webarc.archive / ".webarc").glob("index.db.replaced-*") if "-wal" not in path.name]
+    assert len(kept) == 1
+    sound(webarc)
+    ran = webarc.run("db-recover", "--verify")
+    assert ran.code == 0 and "Sound: 7 versions of 1 domain" in ran.out
+
+
+@pytest.mark.parametrize("harm", ["garbage", "pages", "schema"])
+def test_a_damaged_index_file_is_rebuilt_and_kept(crawled: tuple[Webarc, Site, Path], harm: str) -> None:
+    webarc, _, _ = crawled
+    file = webarc.archive / ".webarc" / "index.db"
+    before = count_rows(file)
+    if harm == "garbage":
+        file.write_bytes(b"garbage" * 1000)
+    elif harm == "pages":
+        data = bytearray(file.read_bytes())
+        data[8192:12288] = bytes(4096)
+        file.write_bytes(data)
+    else:
+        file.write_bytes(file.read_bytes().replace(b"CREATE INDEX version_commit", b"CREATE INDEX version_cOmmit"))
+    harmed = file.read_bytes()
+    verdict = Verdict(webarc)
+    assert (verdict.code, verdict.kinds()) == (11, {"index"}) and file.read_bytes() == harmed
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), verdict.findings
+    assert [path.read_bytes() for path in file.parent.glob("index.db.replaced-*")].count(harmed) == 1
+    assert count_rows(file) == before
+    sound(webarc)
+
+
+def test_a_damaged_state_is_named(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, _ = crawled
+    assert webarc.run("schedule", "add", "x", "--every", "1d", site.url()).code == 0
+    sound(webarc)
+    (webarc.archive / ".webarc" / "state.db").write_bytes(b"SQLite format 3\0" + bytes(5000))
+    verdict = Verdict(webarc)
+    assert (verdict.code, verdict.kinds()) == (11, {"state"}) and "backup" in verdict.damage[0]["cure"]
+
+
+def test_since_last_reads_new_history_only(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    assert sound(webarc, "--since-last").summary["versions"] == 7
+    assert sound(webarc, "--since-last").summary["versions"] == 0
+    site.pages["/p2"] = "<p>new"
+    webarc.crawl(site.url())
+    harm(folder, git(folder, "rev-parse", "main~3:p1/data.html"))
+    # Bits that rotted in what was proven before are left to a full run.
+    assert sound(webarc, "--since-last").summary["versions"] == 1
+    assert Verdict(webarc).kinds() == {"bytes"}
+    flip(folder / "p2" / "data.html", 1)
+    assert Verdict(webarc, "--since-last").kinds() == {"worktree"}
+    assert Verdict(webarc, "--since-last", "--repair").code == 10
+    site.pages["/p2"] = "<p>newer"
+    webarc.crawl(site.url())
+    harm(folder, git(folder, "rev-parse", "main:p2/data.html"))
+    assert Verdict(webarc, "--since-last").kinds() == {"bytes"}
+
+
+def test_mistakes_are_answered_in_one_line(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    ran = webarc.run("verify", "127.0.0.1:1")
+    assert ran.code == 2 and ran.err.count("\n") == 1 and "no domain 127.0.0.1:1" in ran.err
+    assert webarc.run("verify", site.domain).code == 0
+    assert webarc.run("verify", site.url("/p1")).out.startswith("Sound: 7 versions of 1 domain")
+    (folder / ".git" / "HEAD").unlink()
+    verdict = Verdict(webarc)
+    assert [each["path"] for each in verdict.damage] == [".git/HEAD"]
+    assert Verdict(webarc, site.domain, "--repair").code == 10
+    sound(webarc)

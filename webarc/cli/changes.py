@@ -1,0 +1,129 @@
+"""`webarc changes`: what changed in a whole site between two crawls."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from webarc.cli.context import Context, command
+from webarc.cli.diff import at_most_two
+from webarc.cli.output import json_line, rows
+from webarc.cli.versions import opened, version_json
+from webarc.errors import Damaged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from webarc.archive.catalog import Catalog
+    from webarc.diff.site import SiteChanges
+    from webarc.sql.rows import VersionRow
+
+# Of what changed in a page so much is shown in the report.
+_CHARACTERS = 2000
+_EPILOG = """\b
+Examples:
+  webarc changes example.org
+  webarc changes example.org "a month ago" --html changes.html
+  webarc changes example.org 2026-11-15T23:50:00@example.org -1
+\b
+A and B are commitTags, times (the last crawl until then), or -1, -2, ... for the last crawl, the one
+before, ... Without them the last two crawls are compared; A alone is compared with the last.
+\b
+The score of a changed page is 1 - the similarity of its words: 0 if all are the same, 1 if none is.
+Moved is what has the same bytes or a similarity of 0.9 or more under another URL.
+\b
+Exit codes: 0 compared, 2 no such domain or crawl, 3 the report could not be written, 11 some versions
+are damaged; they are named, and the rest was compared.
+"""
+
+
+@click.command("changes", epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
+@click.argument("domain", metavar="DOMAIN")
+@click.argument("crawls", metavar="[A] [B]", nargs=-1, type=click.UNPROCESSED)
+@click.option("-n", "count", type=click.IntRange(min=0), metavar="COUNT", help="Show at most so many pages of a kind.")
+@click.option("--html", "html", metavar="FILE", help="Write a report as one web page instead; - is standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a page, after one with the figures.")
+@command
+def changes(
+    context: Context, domain: str, crawls: tuple[str, ...], count: int | None, html: str | None, as_json: bool
+) -> int:
+    """Show what changed in a whole site between two times.
+
+    Pages added, removed and moved, and those that changed, most changed ones first.
+    """
+    from webarc.archive.catalog import moment_of
+    from webarc.diff.site import SiteComparison
+
+    at_most_two(crawls)
+    with opened(context) as catalog:
+        domain = catalog.domain(domain)
+        tags = _chosen(catalog, domain, crawls)
+        if tags is None:
+            context.note(f"{domain} was crawled only once; there is nothing to compare yet.")
+            return 0
+        comparison = SiteComparison(catalog, domain, context.warn, _CHARACTERS if html else 0)
+        found = comparison.between(*(moment_of(tag) or "" for tag in tags))
+    _show(context, found, domain, tags, count, html)
+    return Damaged.exit_code if found.unreadable else 0
+
+
+def _chosen(catalog: Catalog, domain: str, crawls: tuple[str, ...]) -> tuple[str, str] | None:
+    """The commitTags of the two crawls; None if there is only one and none was asked for."""
+    last = list(islice(catalog.crawl_tags(domain), 2))
+    if not crawls:
+        return (last[1], last[0]) if len(last) == 2 else None
+    return catalog.crawl(domain, crawls[0]), catalog.crawl(domain, crawls[1]) if len(crawls) > 1 else last[0]
+
+
+def _show(
+    context: Context, found: SiteChanges, domain: str, tags: tuple[str, str], count: int | None, html: str | None
+) -> None:
+    shown = found.at_most(count)
+    if html is not None:
+        _write(shown, domain, tags, found.figures(), html)
+    if context.as_json:
+        json_line({"change": "summary", "domain": domain, "from": tags[0], "to": tags[1], **found.counts()})
+        for line in _objects(shown):
+            json_line(line)
+    elif html != "-":
+        context.echo(f"{tags[0]} -> {tags[1]}: {found.figures()}.")
+        if html is None and (cells := list(_cells(shown))):
+            rows(("change", "score", "words", "page"), cells)
+
+
+def _write(shown: SiteChanges, domain: str, tags: tuple[str, str], figures: str, html: str) -> None:
+    from webarc.cli.delivery import delivered
+    from webarc.diff.report import report
+
+    with delivered(html) as target:
+        for piece in report(shown, domain, tags, figures):
+            target.write(piece.encode())
+        target.flush()
+
+
+def _objects(shown: SiteChanges) -> Iterator[dict[str, object]]:
+    for page in shown.changed:
+        score = None if page.score is None else round(page.score, 6)
+        words = {"wordsAdded": page.added, "wordsRemoved": page.removed}
+        yield {"change": "changed", "score": score, **words, **_versions(page.old, page.new)}
+    for move in shown.moved:
+        yield {"change": "moved", "similarity": round(move.similarity, 6), **_versions(move.old, move.new)}
+    yield from ({"change": "added", **_versions(None, row)} for row in shown.added)
+    yield from ({"change": "removed", **_versions(row, None)} for row in shown.removed)
+
+
+def _versions(old: VersionRow | None, new: VersionRow | None) -> dict[str, object]:
+    return {"old": version_json(old) if old else None, "new": version_json(new) if new else None}
+
+
+def _cells(shown: SiteChanges) -> Iterator[tuple[str, str, str, str]]:
+    for page in shown.changed:
+        score = "?" if page.score is None else f"{page.score:.3f}"
+        words = "" if page.added is None else f"+{page.added} -{page.removed}"
+        yield "changed", score, words, page.new.url
+    for move in shown.moved:
+        yield "moved", f"{1 - move.similarity:.3f}", "", f"{move.old.url} -> {move.new.url}"
+    yield from (("added", "", "", row.url) for row in shown.added)
+    yield from (("removed", "", "", row.url) for row in shown.removed)

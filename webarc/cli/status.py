@@ -1,0 +1,131 @@
+"""`webarc status`: is everything well?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from webarc.cli.context import Context, command
+from webarc.cli.output import json_line, one_line, safe
+
+if TYPE_CHECKING:
+    from webarc.archive.wellbeing import Wellbeing
+
+_SHOWN = 20
+_DAMAGED = 11
+_EPILOG = """\b
+Examples:
+  webarc status
+  webarc status --json
+\b
+Exit codes: 0 nothing is broken, 11 something is, and what to do is said beside it.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
+@command
+def status(context: Context, as_json: bool) -> int:
+    """Tell whether everything is well.
+
+    Domains, who is at work in them, crawls that were interrupted, the index, the disk, and the next scheduled crawls.
+    It only looks, and takes no lock; `webarc verify` proves what this believes.
+    """
+    from webarc.archive.wellbeing import wellbeing
+
+    found = wellbeing(context.archive(), context.database_url())
+    if as_json:
+        json_line(_as_json(found))
+    else:
+        for line in _lines(found):
+            context.echo(safe(line))
+    return 0 if found.is_well else _DAMAGED
+
+
+def _lines(found: Wellbeing) -> Iterator[str]:
+    from webarc.config.units import rough_size
+
+    yield f"Archive    {found.root}"
+    yield f"Domains    {found.domains}{_verified(found)}"
+    yield f"Index      {_index(found)}"
+    yield f"Disk       {rough_size(found.history_size)} of history, {rough_size(found.free)} free"
+    yield from _part(
+        "At work", [f"{holder.domain or 'all'} {holder.purpose}: {holder.text()}" for holder in found.holders]
+    )
+    yield from _part("Crawls", [_crawl(each.domain, each.began, each.pid) for each in found.crawls])
+    yield from _part("Scheduled", [_due(each) for each in found.schedules])
+    yield from _part("Remarks", [f"{remark.domain}: {remark.text}".removeprefix(": ") for remark in found.remarks])
+    yield "Everything is well." if found.is_well else "Something is broken."
+
+
+def _verified(found: Wellbeing) -> str:
+    if not found.domains:
+        return ""
+    if not found.verified:
+        return ", none was ever verified"
+    since = f"since {found.oldest_verified}"
+    return (
+        f", all found sound {since}" if found.verified == found.domains else f", {found.verified} found sound {since}"
+    )
+
+
+def _index(found: Wellbeing) -> str:
+    from webarc.config.units import rough_size
+
+    size = f" ({rough_size(found.index_size)})" if found.index_size else ""
+    if not found.behind:
+        return f"up to date{size}"
+    return f"behind in {found.behind} of {found.domains} domains{size}; the next command that uses them brings it"
+
+
+def _crawl(domain: str, began: str, pid: int | None) -> str:
+    if pid is not None:
+        return f"{domain}: running since {began}, process {pid}"
+    return f"{domain}: interrupted, began {began}; `webarc crawl --resume` goes on with it"
+
+
+def _due(schedule: Any) -> str:
+    last = "" if schedule.last_exit is None else f", last exit code {schedule.last_exit}"
+    return f"{schedule.name}: next {schedule.next_due}{last}"
+
+
+def _part(title: str, lines: list[str]) -> Iterator[str]:
+    """Lines under a title; the first ones, should there be very many."""
+    for number, line in enumerate(lines[:_SHOWN]):
+        yield f"{title if not number else '':10} {one_line(line)}"
+    if len(lines) > _SHOWN:
+        yield f"{'':10} ... and {len(lines) - _SHOWN} more; `webarc status --json` has all of them"
+
+
+def _as_json(found: Wellbeing) -> dict[str, Any]:
+    return {
+        "well": found.is_well,
+        "archive": str(found.root),
+        "domains": found.domains,
+        "verified": found.verified,
+        "verifiedSince": found.oldest_verified or None,
+        "index": {"behind": found.behind, "size": found.index_size},
+        "disk": {"history": found.history_size, "free": found.free},
+        "locks": [
+            {"domain": each.domain, "lock": each.purpose, "pid": each.pid, "command": each.command, "since": each.since}
+            for each in found.holders
+        ],
+        "crawls": [
+            {
+                "domain": each.domain,
+                "began": each.began,
+                "running": each.pid is not None,
+                "pid": each.pid,
+                "place": str(each.place),
+            }
+            for each in found.crawls
+        ],
+        "schedules": [
+            {"name": each.name, "next": each.next_due, "lastEnd": each.last_end, "exitCode": each.last_exit}
+            for each in found.schedules
+        ],
+        "scheduler": found.has_scheduler,
+        "remarks": [{"domain": each.domain, "text": each.text, "broken": each.bad} for each in found.remarks],
+    }

@@ -1,0 +1,128 @@
+"""`webarc when`: on which pages and in which versions a phrase appeared and disappeared."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import click
+
+from webarc.cli.context import Context, command
+from webarc.cli.output import json_line, safe
+from webarc.cli.versions import opened, version_json
+from webarc.errors import Damaged
+
+if TYPE_CHECKING:
+    from webarc.diff.occurrences import Answer, Occurrence, Stay
+    from webarc.diff.textindex import Progress
+    from webarc.sql.rows import VersionRow
+
+_PATIENCE = 2.0
+_AGAIN_AFTER = 10.0
+_EPILOG = """\b
+Examples:
+  webarc when example.org "free shipping"
+  webarc when --word https://example.org/terms "cookie"
+  webarc when example.org -- "-10 %"
+\b
+The phrase is looked for in the text that a reader sees: not in scripts, styles and attributes, but
+across markup such as <b>. Case, white space and the spelling of accents do not matter. Style sheets
+and scripts are searched only if their own URL is given. The first search in a domain reads all its
+versions (the first 16 MiB of each) and remembers their text; later ones read only what is new.
+\b
+Exit codes: 0 searched, whether found or not; 2 no such page or domain; 11 some versions could not be
+read; they are named, and the others were searched.
+"""
+
+
+@click.command("when", epilog=_EPILOG)
+@click.argument("place", metavar="DOMAIN|URL")
+@click.argument("text", metavar="PHRASE")
+@click.option("--word", is_flag=True, help="Find whole words only, not parts of longer ones.")
+@click.option("-n", "--number", "most", type=click.IntRange(min=1), metavar="N", help="Only the first N pages.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a page.")
+@command
+def when(context: Context, place: str, text: str, word: bool, most: int | None, as_json: bool) -> int:
+    """Find when a phrase appeared and disappeared.
+
+    Pages are listed by their first appearance; for each, every time from when to when it was there.
+    """
+    from webarc.diff.occurrences import find
+    from webarc.diff.phrases import Phrase
+
+    phrase = Phrase(text, word=word)
+    with opened(context) as catalog:
+        answer = find(catalog, place, phrase, context.warn, _patience(context))
+    for occurrence in answer.occurrences[:most]:
+        if as_json:
+            json_line(_as_json(occurrence))
+        else:
+            _show(context, occurrence)
+    _sum_up(context, text, answer)
+    return Damaged.exit_code if answer.unread else 0
+
+
+def _as_json(occurrence: Occurrence) -> dict[str, object]:
+    stays = [{"appeared": version_json(stay.appeared), **_end_json(stay)} for stay in occurrence.stays]
+    return {"url": occurrence.url, "stillThere": occurrence.stays[-1].is_open(), "ranges": stays}
+
+
+def _end_json(stay: Stay) -> dict[str, object]:
+    gone = None if stay.disappeared is None else version_json(stay.disappeared)
+    removed = (
+        None if stay.removed_tag is None else {"crawlTime": _time(stay.removed_tag), "commitTag": stay.removed_tag}
+    )
+    return {"disappeared": gone, "pageRemoved": removed}
+
+
+def _show(context: Context, occurrence: Occurrence) -> None:
+    context.echo(safe(occurrence.url))
+    for stay in occurrence.stays:
+        context.echo(safe(f"  {_event('appeared', stay.appeared)}, {_end(stay)}"))
+
+
+def _end(stay: Stay) -> str:
+    if stay.disappeared is not None:
+        return _event("disappeared", stay.disappeared)
+    if stay.removed_tag is not None:
+        return f"page removed {_time(stay.removed_tag)} ({stay.removed_tag})"
+    return "still there"
+
+
+def _event(what: str, row: VersionRow) -> str:
+    return f"{what} {row.crawl_time} in version {row.number} ({row.commit_tag})"
+
+
+def _time(tag: str) -> str:
+    from webarc.archive.catalog import moment_of
+
+    return moment_of(tag) or tag.partition("@")[0]
+
+
+def _sum_up(context: Context, text: str, answer: Answer) -> None:
+    """What was searched; that nothing was found is a result, too."""
+    searched = f"{_counted(answer.versions, 'version')} of {_counted(answer.pages, 'page')}"
+    found = answer.occurrences
+    if not found:
+        say = context.note if context.as_json else context.echo
+        say(safe(f"{text!r} is in none of {searched}."))
+        return
+    there = sum(occurrence.stays[-1].is_open() for occurrence in found)
+    context.note(f"On {_counted(len(found), 'page')}, still there on {there}; searched {searched}.")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _patience(context: Context) -> Progress:
+    """Says now and then why nothing happens yet when much has to be read first."""
+    due = monotonic() + _PATIENCE
+
+    def moved(versions: int) -> None:
+        nonlocal due
+        if monotonic() >= due:
+            due = monotonic() + _AGAIN_AFTER
+            context.note(f"reading the text of what is new, {versions} versions so far")
+
+    return moved
