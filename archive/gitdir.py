@@ -34,14 +34,18 @@ def check_start(repo: Repository) -> list[Finding]:
     if not read_head(repo.git_dir):
         return [_finding(repo, ".git/HEAD", "it names neither a branch nor a commit")]
     try:
-        found = git(["config", "--file", str(repo.git_dir / "config"), "--null", "--list"], repo.git_dir)
+        named = settings(repo.git_dir / "config").get("webarc.domain", "")
     except StorageProblem as problem:
         return [_finding(repo, ".git/config", str(problem).rstrip("."))]
-    settings = dict(line.partition(b"\n")[::2] for line in found.split(b"\0"))
-    named = settings.get(b"webarc.domain", b"").decode("utf-8", "replace")
     if named != repo.domain:
         return [_finding(repo, ".git/config", f"it names the domain {named!r}")]
     return []
+
+
+def settings(file: Path) -> dict[str, str]:
+    """What a configuration file of git's says; raises GitProblem if git cannot read it."""
+    listed = git(["config", "--file", str(file), "--null", "--list"]).decode("utf-8", "surrogateescape")
+    return dict(line.partition("\n")[::2] for line in listed.split("\0")[:-1])
 
 
 def check_files(repo: Repository, refs: Refs) -> Iterator[Finding]:

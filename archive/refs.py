@@ -50,13 +50,15 @@ class Refs:
 
 def read_refs(git_dir: Path) -> Refs:
     """All refs; a file of its own counts before a line of packed-refs, as it does for git."""
-    refs = Refs()
-    _read_packed(git_dir / "packed-refs", refs)
+    loose, refs = Refs(), Refs()
     for path in _files(git_dir / "refs"):
-        # It may be packed away while it is looked at.
         with suppress(FileNotFoundError):
-            _read_loose(path, path.relative_to(git_dir).as_posix(), refs)
-    return refs
+            _read_loose(path, path.relative_to(git_dir).as_posix(), loose)
+    # Last, so that a ref that is packed away meanwhile is found in one place at least.
+    _read_packed(git_dir / "packed-refs", refs)
+    broken = {path.removeprefix(".git/") for path, _ in loose.unreadable}
+    found = {name: ref for name, ref in refs.found.items() if name not in broken}
+    return Refs(found | loose.found, refs.unreadable + loose.unreadable)
 
 
 def ref_value(git_dir: Path, name: str) -> str | None:
@@ -95,7 +97,6 @@ def _read_loose(path: Path, name: str, refs: Refs) -> None:
     if _ID.fullmatch(text):
         refs.found[name] = Ref(name, text)
     elif not text.startswith(_SYMBOLIC):
-        refs.found.pop(name, None)
         refs.unreadable.append((f".git/{name}", f"it holds {text[:60]!r}, which names no object"))
 
 

@@ -6,14 +6,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from webarc.archive import gitlibrary
 from webarc.archive.aside import Aside
 from webarc.archive.durable import sync_folders
 from webarc.archive.findings import Finding
-from webarc.archive.gitdir import INDEX
+from webarc.archive.gitdir import INDEX, settings
 from webarc.archive.gitenv import git
 from webarc.archive.history import commits
 from webarc.archive.importer import MAIN
@@ -23,7 +23,7 @@ from webarc.archive.salvage import Salvage
 from webarc.archive.store import Archive
 from webarc.archive.tags import tag_name
 from webarc.archive.worktree import SHOWN, mend
-from webarc.errors import GitProblem, WebarcError
+from webarc.errors import GitProblem, StorageProblem, WebarcError
 
 _HEAD = f"ref: {MAIN}\n"
 _ID = re.compile(r"[0-9a-f]{40,64}")
@@ -44,7 +44,7 @@ class Repair:
         problems: list[str] = []
         for wanted, step in (
             (".git/HEAD" in paths, self._head),
-            (".git/config" in paths, lambda: self._renew("config")),
+            (".git/config" in paths, self._config),
             (".git/info/attributes" in paths, lambda: self._renew("info/attributes")),
             (PACKED in paths, self._packed_refs),
             (bool(kinds & {"object", "repository", "document", "bytes", "report"}), lambda: self._objects(damage)),
@@ -67,12 +67,31 @@ class Repair:
     def _head(self) -> None:
         self._write("HEAD", _HEAD.encode())
 
+    def _config(self) -> None:
+        """Put right what webarc needs; settings of the user's own stay if they can be read."""
+        place = self._repo.git_dir / "config"
+        with self._model() as model:
+            try:
+                settings(place)
+            except StorageProblem:
+                self._write("config", (model.git_dir / "config").read_bytes())
+                return
+            self._aside.copy(place)
+            for name, value in settings(model.git_dir / "config").items():
+                git(["config", "--file", str(place), name, value])
+
     def _renew(self, name: str) -> None:
         """Take a file from a repository made for this purpose."""
+        with self._model() as model:
+            self._write(name, (model.git_dir / name).read_bytes())
+
+    @contextmanager
+    def _model(self) -> Iterator[Repository]:
+        """A new repository of the same domain, as webarc makes them."""
         with self._repo.archive.new_staging("repair") as staging:
             model = Archive.create(staging.path / "archive").repository(self._repo.domain)
             model.create()
-            self._write(name, (model.git_dir / name).read_bytes())
+            yield model
 
     def _index(self) -> None:
         self._aside.move(self._repo.git_dir / "index")

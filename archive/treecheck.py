@@ -18,9 +18,10 @@ from webarc.archive.findings import NOTE, REPAIR, Finding, note
 from webarc.archive.history import steps
 from webarc.archive.importer import MAIN
 from webarc.archive.layout import ADDED_FILES, INTERNAL, arc_file
-from webarc.archive.refs import read_head
+from webarc.archive.refs import read_head, ref_value
 from webarc.archive.repository import Repository
 from webarc.archive.rescue import blob_id
+from webarc.archive.worktree import SHOWN
 
 _PLAIN_FILES = ("100644", "100755")
 _RESCUED = f"{INTERNAL}/rescued/"
@@ -43,6 +44,8 @@ class TreeCheck:
             return []
         # Whoever was writing has done so when the lock is ours.
         with self._repo.archive.lock_tree(self._repo.domain, shared=True):
+            if self._is_behind():
+                return [note(self._repo.domain, "worktree", "its folder is behind git; the next command brings it")]
             expected = self._expected()
             suspects = [path for path in suspects if path in expected and self._differs(path, expected[path])]
             strangers = [path for path in strangers if path not in expected and self._is_there(path)]
@@ -54,6 +57,11 @@ class TreeCheck:
         if commit is None:
             return {}
         return {step.path: step.new for step in steps(self._repo.git_dir, None, commit) if step.mode in _PLAIN_FILES}
+
+    def _is_behind(self) -> bool:
+        """Whether a crawl was killed between its commit and the work tree, just now."""
+        refs = {ref_value(self._repo.git_dir, name) for name in (MAIN, SHOWN)}
+        return read_head(self._repo.git_dir) == MAIN and None not in refs and len(refs) > 1
 
     def _differs(self, path: str, blob: str) -> bool:
         self.files += 1

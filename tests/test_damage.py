@@ -69,10 +69,10 @@ class Flip:
 
 
 def flips() -> Iterator[Any]:
-    """Fifty of them; the first of every kind is always tried, the others with `make test-all`."""
+    """Fifty of them; the first of most kinds is always tried, the others with `make test-all`."""
     for where, (count, _) in WHERE.items():
         for choice in range(count):
-            marks = [pytest.mark.slow] if choice else []
+            marks = [pytest.mark.slow] if choice or count == 1 else []
             yield pytest.param(Flip(where, choice), marks=marks, id=f"{where}-{choice}")
 
 
@@ -162,7 +162,24 @@ def copied(original: Path, place: Path) -> Webarc:
     return Webarc(place)
 
 
-@pytest.mark.parametrize("flip", flips())
+def check_named(webarc: Webarc, file: Path, place: int, original: Path, found: list[dict[str, Any]]) -> None:
+    """If the flipped bit belongs to a page or its document, its URL and crawl are named."""
+    if file.suffix != ".pack":
+        return
+    inside = file.relative_to(webarc.archive)
+    folder = original / inside.parts[0]
+    listed = [line.split() for line in told(folder, "verify-pack", "-v", str(original / inside)).decode().splitlines()]
+    starts = {int(words[4]): words[0] for words in listed if len(words) >= 5 and words[4].isdigit()}
+    before = [start for start in starts if start <= place]
+    blob = starts[max(before)] if before else ""
+    crawls = told(folder, "log", "--format=%s", "--raw", "--no-abbrev", "main").decode()
+    paths = {line.split("\t")[1] for line in crawls.splitlines() if line.startswith(":") and blob and blob in line}
+    pages = {path for path in paths if not path.startswith(".webarc/")}
+    named = {each["path"] for each in found if each.get("url") and each.get("commitTag")}
+    assert not pages or pages & named or place > file.stat().st_size - 21, (file, place, blob, pages, found)
+
+
+@pytest.mark.parametrize("flip", list(flips()))
 def test_one_bit(flip: Flip, original: tuple[Path, Everything], tmp_path: Path) -> None:
     root, everything = original
     webarc = copied(root, tmp_path / "archive")
@@ -176,6 +193,7 @@ def test_one_bit(flip: Flip, original: tuple[Path, Everything], tmp_path: Path) 
         return
     assert ran.code == 11
     kinds = {each["finding"] for each in found}
+    check_named(webarc, file, place, root, found)
     assert kinds & set(WHERE[flip.where][1]), (file, place, found)
     if "worktree" in kinds:
         assert [each["path"] for each in found] == [file.relative_to(webarc.archive).as_posix().partition("/")[2]]

@@ -373,6 +373,20 @@ def test_head_main_and_settings_are_mended(crawled: tuple[Webarc, Site, Path]) -
     assert webarc.crawl(site.url())["counts"]["unchanged"] == 5
 
 
+def test_a_repository_restored_from_a_clone_is_made_webarcs_again(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    clone = webarc.archive.parent / "clone"
+    subprocess.run(["git", "clone", "-q", str(folder), str(clone)], check=True)
+    shutil.rmtree(folder)
+    clone.rename(folder)
+    assert Verdict(webarc).kinds() == {"repository"}
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), verdict.findings
+    assert git(folder, "remote") == "origin" and git(folder, "config", "gc.auto") == "0"
+    sound(webarc)
+    assert webarc.crawl(site.url())["counts"]["unchanged"] == 5
+
+
 def test_a_repository_without_main_is_noticed_before_its_rows_are_lost(crawled: tuple[Webarc, Site, Path]) -> None:
     webarc, _, folder = crawled
     file = webarc.archive / ".webarc" / "index.db"

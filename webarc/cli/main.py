@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schedule": ("webarc.cli.schedule:schedule", "Crawl again and again at fixed times."),
     "status": ("webarc.cli.status:status", "Tell whether everything is well."),
     "verify": ("webarc.cli.verify:verify", "Prove that nothing is lost or altered, and mend what can be mended."),
-    "compact": ("webarc.cli.compact:compact", "Pack the repositories tightly."),
+    "compact": ("webarc.cli.compact:compact", "Pack the repositories tightly, of the domains given or of all."),
     "forget": ("webarc.cli.forget:forget", "Take a page or a domain out of the history for good."),
     "retain": ("webarc.cli.retain:retain", "Thin out old versions."),
     "init": ("webarc.cli.init:init", "Make an archive with a commented config file."),
