@@ -70,8 +70,9 @@ class DomainCheck:
         self._tell_all(check_files(self._repo, refs))
         with self._repo.reader() as reader:
             commits = self._commits(reader)
-            if commits:
-                self._read(reader, commits)
+            if not commits:
+                return
+            self._read(reader, commits)
             self._tell_all(self._refs(reader, commits))
         tree = TreeCheck(self._repo, self._moved)
         self._tell_all(tree.run())
@@ -100,7 +101,8 @@ class DomainCheck:
         try:
             return legible_commits(self._repo, reader, self._unreadable)
         except (GitProblem, Damaged) as problem:
-            self._tell(Finding(self._repo.domain, "object", f"main cannot be read: {problem}".rstrip("."), LOST))
+            what = f"main cannot be read: {problem}".rstrip(".")
+            self._tell(Finding(self._repo.domain, "ref", what, LOST, path=MAIN))
             return []
 
     # -- history ----------------------------------------------------------------------------------------------
@@ -181,8 +183,8 @@ class DomainCheck:
 
     def _refs(self, reader: ObjectReader, commits: list[Commit]) -> list[Finding]:
         found = list(check_refs(self._repo, read_refs(self._repo.git_dir), commits, reader))
-        if not found or not commits:
-            return found
+        if not found:
+            return []
         # Looked at again when nobody commits; the process that reads may not know of the newest packs.
         with self._repo.archive.lock_tree(self._repo.domain, shared=True), self._repo.reader() as fresh:
             commits = legible_commits(self._repo, fresh, _unheard)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from webarc.archive.findings import REPAIR, Finding, note
 from webarc.archive.gitenv import git
 from webarc.archive.importer import MAIN
-from webarc.archive.refs import Refs, read_head
+from webarc.archive.refs import Refs, read_head, read_refs
 from webarc.archive.repository import Repository
 from webarc.errors import StorageProblem
 
@@ -25,6 +26,8 @@ _HASHED = (
     "info/**/*.graph",
 )
 _CONVERSIONS = ("text", "eol", "ident", "filter", "working-tree-encoding", "export-subst", "export-ignore")
+_SAFEGUARDS = {"gc.auto": "0", "gc.pruneexpire": "never"}
+_TAG = re.compile(r"refs/tags/\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\d@.+")
 _CHUNK = 1 << 20
 _ID_LENGTH = 20
 
@@ -35,11 +38,21 @@ def check_start(repo: Repository) -> list[Finding]:
         return [_finding(repo, ".git/HEAD", "it names neither a branch nor a commit")]
     try:
         named = settings(repo.git_dir / "config").get("webarc.domain", "")
+        # A setting may be legible and still make git refuse to work.
+        _conversions(repo)
     except StorageProblem as problem:
         return [_finding(repo, ".git/config", str(problem).rstrip("."))]
+    if not named and not _is_ours(repo):
+        return [note(repo.domain, "repository", "this repository is not webarc's; it is left alone")]
     if named != repo.domain:
         return [_finding(repo, ".git/config", f"it names the domain {named!r}")]
     return []
+
+
+def _is_ours(repo: Repository) -> bool:
+    """Whether anything in a repository tells that crawls were stored there, in a clone of it at least."""
+    refs = read_refs(repo.git_dir)
+    return refs.is_unusable() or any(name.startswith("refs/webarc/") or _TAG.fullmatch(name) for name in refs.found)
 
 
 def settings(file: Path) -> dict[str, str]:
@@ -52,18 +65,25 @@ def check_files(repo: Repository, refs: Refs) -> Iterator[Finding]:
     """What is wrong with HEAD, attributes, packed refs and the files whose own hash can be checked."""
     yield from _check_head(repo, refs)
     yield from unreadable_refs(repo, refs)
-    try:
-        answers = git(["check-attr", "-z", *_CONVERSIONS, "--", "any/data.html"], repo.git_dir).split(b"\0")
-        if set(answers[2::3]) != {b"unset"}:
-            yield _finding(repo, ".git/info/attributes", "it lets git convert what it checks out")
-    except StorageProblem as problem:
-        yield _finding(repo, ".git", str(problem).rstrip("."))
+    found = settings(repo.git_dir / "config")
+    for name, value in _SAFEGUARDS.items():
+        if found.get(name) != value:
+            what = f"its .git/config lets git tidy up by itself, which may take what a running crawl counts on ({name})"
+            yield note(repo.domain, "repository", what, f"run `git config {name} {value}` in {repo.folder}")
+    if _conversions(repo) != {b"unset"}:
+        yield _finding(repo, ".git/info/attributes", "it lets git convert what it checks out")
     yield from _check_hashed(repo)
 
 
 def unreadable_refs(repo: Repository, refs: Refs) -> Iterator[Finding]:
     """The files and lines of refs that say nothing."""
     return (Finding(repo.domain, "ref", what, REPAIR, path=path) for path, what in refs.unreadable)
+
+
+def _conversions(repo: Repository) -> set[bytes]:
+    """What git would do to the bytes of a page when it checks it out."""
+    answers = git(["check-attr", "-z", *_CONVERSIONS, "--", "any/data.html"], repo.git_dir)
+    return set(answers.split(b"\0")[2::3])
 
 
 def _check_head(repo: Repository, refs: Refs) -> Iterator[Finding]:
@@ -87,12 +107,24 @@ def _check_hashed(repo: Repository) -> Iterator[Finding]:
             # It may be replaced by a better one meanwhile.
             if path.is_file() and not hash_fits(path) and path.is_file():
                 yield _finding(repo, _shown(repo, path), "its bytes do not fit the hash at its end")
+    if not chain_fits(repo.git_dir / "objects"):
+        yield _finding(repo, ".git/objects/info/commit-graphs", "its chain names a graph that is not there")
     index = repo.git_dir / "index"
     if not index.exists():
         yield note(repo.domain, "git-index", "git's index is missing; the next crawl makes a new one", path=INDEX)
     elif not hash_fits(index) and not hash_fits(index):
         # Read twice, for git may be writing it.
         yield Finding(repo.domain, "git-index", "its bytes do not fit the hash at its end", REPAIR, path=INDEX)
+
+
+def chain_fits(objects: Path) -> bool:
+    """Whether all parts of a split commit-graph are there."""
+    folder = objects / "info" / "commit-graphs"
+    try:
+        names = (folder / "commit-graph-chain").read_text("ascii", "replace").split()
+    except OSError:
+        return True
+    return all((folder / f"graph-{name}.graph").is_file() for name in names)
 
 
 def hash_fits(path: Path) -> bool:
@@ -107,6 +139,8 @@ def hash_fits(path: Path) -> bool:
                 tail = tail[-_ID_LENGTH:]
     except FileNotFoundError:
         return True
+    except OSError:
+        return False
     # Git may be told to write no hash, and leaves its place empty.
     return tail in (digest.digest(), bytes(_ID_LENGTH))
 

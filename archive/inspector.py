@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
+from webarc.archive import leftovers
 from webarc.archive.crew import Line
 from webarc.archive.domaincheck import DomainCheck, Outcome
 from webarc.archive.findings import Finding, note
@@ -60,7 +61,9 @@ class Inspector:
             return
         repo, progress = self._archive.repository(task.domain), _Progress(line)
         if task.part == HISTORY:
+            cleared = self._clear_leftovers(repo) if self._wishes.repair else []
             outcome = self._history(repo, progress.moved)
+            outcome.findings += cleared
         elif task.part == INDEX:
             outcome = self._index(repo, progress)
         else:
@@ -93,6 +96,13 @@ class Inspector:
             rebuilt = Index.at(self._staging / f"index-{os.getpid()}.db")
             self._check = IndexCheck(self._live, rebuilt, tells_damage=self._wishes.index_only)
         return self._check
+
+    def _clear_leftovers(self, repo: Repository) -> list[Finding]:
+        """Remove the locks and unfinished packs of git processes that were killed."""
+        with self._archive.lock_tree(repo.domain):
+            removed = leftovers.clear(repo.git_dir)
+        what = f"{len(removed)} files that killed processes left were removed"
+        return [note(repo.domain, "repository", what)] if removed else []
 
     # -- repair -----------------------------------------------------------------------------------------------
 

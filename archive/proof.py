@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ from webarc.errors import BadDocument, Damaged
 from webarc.schema import schema_path
 
 if TYPE_CHECKING:
+    from xmlschema import XMLSchema
+
     from webarc.archive.metadata import Metadata
 
 _READ = (f"{INTERNAL}/crawls/", f"{FORGOTTEN}/")
@@ -145,9 +148,9 @@ class Proof:
         """A second, independent validator has a look at the documents of the newest state."""
         if not self._current:
             return
-        from xmlschema import XMLSchema, XMLSchemaException
+        from xmlschema import XMLSchemaException
 
-        schema = XMLSchema(str(schema_path("arc")))
+        schema = _other_checker()
         for arc, data in zip(self._current, self._reader.read_many(self._current.values()), strict=True):
             try:
                 if isinstance(data, bytes):
@@ -195,6 +198,13 @@ class Proof:
     def _finding(self, kind: str, what: str, path: str, commit_tag: str, lost: str) -> Finding:
         cure = LOST if lost else BACKUP
         return Finding(self._repo.domain, kind, what, cure, commit_tag=commit_tag, path=path, object_id=lost)
+
+
+@cache
+def _other_checker() -> XMLSchema:
+    from xmlschema import XMLSchema  # heavy, and needed late
+
+    return XMLSchema(str(schema_path("arc")))
 
 
 def _of(finding: Finding, meta: Metadata | None, *, by_hand: bool) -> Finding:

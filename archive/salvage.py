@@ -9,7 +9,7 @@ from pathlib import Path
 
 from webarc.archive.aside import Aside
 from webarc.archive.digests import Digest, Digests
-from webarc.archive.gitdir import hash_fits
+from webarc.archive.gitdir import chain_fits, hash_fits
 from webarc.archive.gitenv import git
 from webarc.archive.importer import MAIN
 from webarc.archive.repository import Repository
@@ -43,7 +43,7 @@ class Salvage:
         """Files that only make git quicker go if one of them is damaged; git, or `webarc compact`, makes new ones."""
         found = [path for pattern in _QUICK_ONLY for path in sorted(self._objects.glob(pattern))]
         files = [file for path in found for file in (path.rglob("*.graph") if path.is_dir() else [path])]
-        if not all(map(hash_fits, files)):
+        if not all(map(hash_fits, files)) or not chain_fits(self._objects):
             for path in found:
                 self._aside.move(path)
 

@@ -11,7 +11,6 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 
 from webarc.archive import times
 from webarc.archive.findings import NOTE, REPAIR, Finding, note
@@ -38,7 +37,7 @@ class TreeCheck:
     def run(self) -> list[Finding]:
         """What differs from the commit that HEAD names."""
         expected = self._expected()
-        suspects = [path for path, blob in expected.items() if self._differs(path, blob)]
+        suspects = [path for path, blob in expected.items() if self._wrong(path, blob)]
         strangers = list(self._strangers(expected))
         if not suspects and not strangers:
             return []
@@ -47,9 +46,10 @@ class TreeCheck:
             if self._is_behind():
                 return [note(self._repo.domain, "worktree", "its folder is behind git; the next command brings it")]
             expected = self._expected()
-            suspects = [path for path in suspects if path in expected and self._differs(path, expected[path])]
+            wrong = {path: self._wrong(path, expected[path]) for path in suspects if path in expected}
             strangers = [path for path in strangers if path not in expected and self._is_there(path)]
-            return [*map(self._finding, suspects), *self._note(strangers)]
+            found = [self._finding(path, what) for path, what in wrong.items() if what]
+            return [*found, *self._note(strangers)]
 
     def _expected(self) -> dict[str, str]:
         head = read_head(self._repo.git_dir)
@@ -63,35 +63,31 @@ class TreeCheck:
         refs = {ref_value(self._repo.git_dir, name) for name in (MAIN, SHOWN)}
         return read_head(self._repo.git_dir) == MAIN and None not in refs and len(refs) > 1
 
-    def _differs(self, path: str, blob: str) -> bool:
+    def _wrong(self, path: str, blob: str) -> str:
+        """How a file differs from what git has; empty if it does not."""
         self.files += 1
         if not self.files % 1000:
             self._moved(self.files)
         place = self._repo.folder / path
         try:
             status = place.lstat()
-            return not stat.S_ISREG(status.st_mode) or blob_id(place, status.st_size, blob) != blob
+            if not stat.S_ISREG(status.st_mode):
+                return "something else stands where git has a file"
+            if blob_id(place, status.st_size, blob) == blob:
+                return ""
         except (FileNotFoundError, NotADirectoryError):
-            return True
+            return "the file is missing, while git has it"
+        except OSError as problem:
+            return f"the file cannot be read ({problem.strerror})"
+        changed = times.text(datetime.fromtimestamp(status.st_mtime, times.CET))
+        return f"the file is not what git has (it was last written to at {changed})"
 
-    def _finding(self, path: str) -> Finding:
-        place = self._repo.folder / path
-        what = self._difference(place)
+    def _finding(self, path: str, what: str) -> Finding:
         if read_head(self._repo.git_dir) != MAIN or not _is_ours(path):
             cure = "it is yours; nothing needs to be done"
             return Finding(self._repo.domain, "worktree", what, cure, NOTE, path=path)
         cure = f"{REPAIR}, which moves it to {_RESCUED} and restores it from git"
         return Finding(self._repo.domain, "worktree", what, cure, path=path)
-
-    def _difference(self, place: Path) -> str:
-        try:
-            status = place.lstat()
-        except (FileNotFoundError, NotADirectoryError):
-            return "the file is missing, while git has it"
-        if not stat.S_ISREG(status.st_mode):
-            return "something else stands where git has a file"
-        changed = times.text(datetime.fromtimestamp(status.st_mtime, times.CET))
-        return f"the file is not what git has (it was last written to at {changed})"
 
     def _is_there(self, path: str) -> bool:
         return os.path.lexists(self._repo.folder / path)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from html import unescape
 from itertools import islice, repeat
 from typing import NamedTuple
 from urllib.parse import quote
@@ -18,7 +17,7 @@ from webarc.crawler.charset import charset_of, codec_of, decoded
 from webarc.crawler.elements import READERS, Attributes, Findings, read_drawing, read_style
 from webarc.crawler.joins import Joiner
 from webarc.crawler.quick import read_quickly
-from webarc.crawler.tags import Tags, attributes_of, is_monstrous
+from webarc.crawler.tags import Tags, attributes_of, is_monstrous, unescaped
 from webarc.errors import BadURL
 
 _LONGEST_TITLE = 1000
@@ -156,7 +155,7 @@ def _scan(page: bytes, found: Findings) -> None:
         if reader is not None:
             reader(found, attributes)
         elif name == "title" and found.title is None and not drawing:
-            found.title = unescape(text)
+            found.title = unescaped(text)
         elif name == "style":
             found.style(text)
         elif name == "use":

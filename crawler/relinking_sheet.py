@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from itertools import islice
 
 from webarc.crawler.css import places, plain
 from webarc.crawler.relinking_links import Links
 from webarc.crawler.relinking_text import Source
+from webarc.crawler.tags import unescaped
 
 _SPECIAL = re.compile(r"""[\\"'()\s]""")
 
@@ -18,7 +18,7 @@ def relink_css(source: Source, start: int, end: int, links: Links, *, entities: 
     for first, last in islice(places(source.text[start:end]), source.room):
         written = source.written(start + first, start + last)
         reference = plain(written)
-        new = links.new(unescape(reference) if entities else reference, embedded=True)
+        new = links.new(unescaped(reference) if entities else reference, embedded=True)
         if new is not None:
             text = in_css(written, new.text)
             source.replace(start + first, start + last, text.replace("&", "&amp;") if entities else text)

@@ -32,6 +32,8 @@ _PAIR = re.compile(
     r"""([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)"""
     r"""(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|([^ \t\n\f\r>"'][^ \t\n\f\r>]*+)|(?=>)))?"""
 )
+_NO_CHARACTER = re.compile(r"&#(?:0*+[1-9][0-9]{7,}+|[xX]0*+[1-9a-fA-F][0-9a-fA-F]{6,}+);?")
+_ZEROS = re.compile(r"(&#[xX]?)0{9,}+")
 _CHARACTER = re.compile(r"&(?:#(?:[0-9]++|[xX][0-9a-fA-F]++);?|[a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=)))")
 _FORMATTING = re.compile(
     rf"<(?=[bcefinstuBCEFINSTU])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[{_BLANK}/]".encode(),
@@ -94,11 +96,18 @@ def attributes_of(written: bytes) -> dict[str, str]:
     return found
 
 
+def unescaped(text: str) -> str:
+    """Text without character references; a number of more digits than any character has stands for none."""
+    if "&#" in text:
+        text = _ZEROS.sub(r"\g<1>0", _NO_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text))
+    return unescape(text)
+
+
 def _character(reference: re.Match[str]) -> str:
     """A character reference in an attribute; `&copy=1` in a query is none, unlike `&copy;=1`."""
     written = reference.group()
     if written[1] == "#":
-        return unescape(written)
+        return unescaped(written)
     return html5.get(written[1:], written)
 
 

@@ -23,7 +23,7 @@ _FEW = 16
 _MANY = 128
 _SHORT = 256
 # All steps of one comparison: for any, for each item, at most; a million take about a quarter of a second.
-_STEPS, _STEPS_AN_ITEM, _MOST_STEPS = 500_000, 8, 10_000_000
+_STEPS, _STEPS_AN_ITEM, _MOST_STEPS = 500_000, 8, 6_000_000
 _Anchors = Callable[["array[int]", "array[int]"], list[Block]]
 
 

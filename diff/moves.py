@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from webarc.archive.catalog import Catalog
-from webarc.diff.reading import contents
+from webarc.diff.reading import Reading
 from webarc.diff.sketches import Sketch
 from webarc.diff.text import TextReader, has_text
-from webarc.errors import Damaged
 from webarc.sql.rows import VersionRow
 
 SIMILAR = 0.9
@@ -31,9 +29,7 @@ class Move(NamedTuple):
     similarity: float
 
 
-def moves(
-    catalog: Catalog, removed: Sequence[VersionRow], added: Sequence[VersionRow], warn: Callable[[str], None]
-) -> list[Move]:
+def moves(reading: Reading, removed: Sequence[VersionRow], added: Sequence[VersionRow]) -> list[Move]:
     """The pages that moved; each of the removed and added ones belongs to one move at most."""
     found = [Move(old, new, 1.0) for old, new in _same_bytes(removed, added)]
     removed, added = _without(removed, (move.old for move in found)), _without(added, (move.new for move in found))
@@ -41,15 +37,13 @@ def moves(
     kinds = {has_text(row.mime_type) for row in removed} & {has_text(row.mime_type) for row in added}
     old = [row for row in removed if has_text(row.mime_type) in kinds]
     new = [row for row in added if has_text(row.mime_type) in kinds]
-    return found + _similar(_kept(_sketches(catalog, old, warn)), _sketches(catalog, new, warn)) if kinds else found
+    return found + _similar(_kept(_sketches(reading, old)), _sketches(reading, new)) if kinds else found
 
 
-def _sketches(catalog: Catalog, rows: list[VersionRow], warn: Callable[[str], None]) -> Iterator[Sketch]:
+def _sketches(reading: Reading, rows: list[VersionRow]) -> Iterator[Sketch]:
     reader = TextReader()
-    for row, data in zip(rows, contents(catalog, rows), strict=True):
-        if isinstance(data, Damaged):
-            warn(str(data))
-        else:
+    for row, data in zip(rows, reading.contents(rows), strict=True):
+        if data is not None:
             yield Sketch(row, data, reader)
 
 

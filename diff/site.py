@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -10,9 +10,8 @@ from webarc.archive.catalog import Catalog
 from webarc.diff.comparison import Comparison
 from webarc.diff.hunks import Piece, excerpt
 from webarc.diff.moves import Move, moves
-from webarc.diff.reading import contents
+from webarc.diff.reading import Reading
 from webarc.diff.text import TextReader
-from webarc.errors import Damaged
 from webarc.sql.rows import VersionRow
 
 
@@ -41,8 +40,13 @@ class SiteChanges:
 
     def counts(self) -> dict[str, int]:
         """How many pages there are of each kind."""
-        changed, moved, added, removed = map(len, (self.changed, self.moved, self.added, self.removed))
-        return {"changed": changed, "moved": moved, "added": added, "removed": removed, "unchanged": self.unchanged}
+        return {
+            "changed": len(self.changed),
+            "moved": len(self.moved),
+            "added": len(self.added),
+            "removed": len(self.removed),
+            "unchanged": self.unchanged,
+        }
 
     def figures(self) -> str:
         """The same in words."""
@@ -57,8 +61,8 @@ class SiteChanges:
 class SiteComparison:
     """Compares the states of a domain; of what changed in a page so many characters are kept to be shown."""
 
-    def __init__(self, catalog: Catalog, domain: str, warn: Callable[[str], None], characters: int = 0) -> None:
-        self._catalog, self._domain, self._warn, self._characters = catalog, domain, warn, characters
+    def __init__(self, catalog: Catalog, domain: str, reading: Reading, characters: int = 0) -> None:
+        self._catalog, self._domain, self._reading, self._characters = catalog, domain, reading, characters
         self._found = SiteChanges()
         self._reader = TextReader()
 
@@ -66,11 +70,12 @@ class SiteComparison:
         """What changed from one crawl time to another (`yyyy-mm-dd hh:mm:ss`)."""
         found = self._found
         pairs = self._sort(before, after)
-        found.moved = moves(self._catalog, found.removed, found.added, self._unreadable)
+        found.moved = moves(self._reading, found.removed, found.added)
         found.removed = _others(found.removed, {move.old.arc for move in found.moved})
         found.added = _others(found.added, {move.new.arc for move in found.moved})
         found.moved.sort(key=lambda move: (-move.similarity, move.new.url))
         found.changed = sorted(self._scored(pairs), key=_most_changed)
+        found.unreadable = self._reading.unreadable
         return found
 
     def _sort(self, before: str, after: str) -> list[tuple[VersionRow, VersionRow]]:
@@ -103,15 +108,12 @@ class SiteComparison:
                     yield row, new
 
     def _scored(self, pairs: list[tuple[VersionRow, VersionRow]]) -> Iterator[Changed]:
-        data = contents(self._catalog, [row for pair in pairs for row in pair])
+        data = self._reading.contents([row for pair in pairs for row in pair])
         for (old, new), old_data, new_data in zip(pairs, data, data, strict=True):
-            damaged = [part for part in (old_data, new_data) if isinstance(part, Damaged)]
-            for problem in damaged:
-                self._unreadable(str(problem))
-            if isinstance(old_data, bytes) and isinstance(new_data, bytes):
-                yield self._change(old, new, Comparison(old, new, old_data, new_data, self._reader))
-            else:
+            if old_data is None or new_data is None:
                 yield Changed(old, new, None)
+            else:
+                yield self._change(old, new, Comparison(old, new, old_data, new_data, self._reader))
 
     def _change(self, old: VersionRow, new: VersionRow, compared: Comparison) -> Changed:
         score = 1.0 - compared.similarity
@@ -120,10 +122,6 @@ class SiteComparison:
             return Changed(old, new, score)
         lines = excerpt(words.pieces(), self._characters) if self._characters else []
         return Changed(old, new, score, words.removed, words.added, lines)
-
-    def _unreadable(self, problem: str) -> None:
-        self._found.unreadable += 1
-        self._warn(problem)
 
 
 def _kind(row: VersionRow) -> tuple[str, str, str]:

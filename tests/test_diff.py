@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
-import random
 import re
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -331,75 +328,3 @@ def test_changes_read_as_people_made_them() -> None:
     (line,) = shown(f"{long}old {long}", f"{long}new {long}")
     assert "[-old-]{+new+}" in line
     assert len(line) < 500
-
-
-MEGABYTES = 5_000_000
-FAST = 5.0
-
-
-def prose(count: int, seed: int) -> list[str]:
-    words = [f"{number:x}" for number in range(50, 30_050)]
-    return random.Random(seed).choices(words, [1 / rank for rank in range(1, 30_001)], k=count)
-
-
-def page_of(words: list[str]) -> str:
-    """About 5 MB of HTML from about a million words."""
-    return "".join(f"<p class=text>{' '.join(words[at : at + 40])}.</p>\n" for at in range(0, len(words), 40))
-
-
-def pair(name: str) -> tuple[Page, Page]:
-    plain = {"type": "text/plain", "file": "data.txt"}
-    if name == "page":
-        words = prose(int(MEGABYTES / 4.1), 1)
-        edited = [word if number % 2000 else "changed" for number, word in enumerate(words)]
-        return Page(page_of(words)), Page(page_of(edited))
-    if name == "rewritten":
-        return Page(page_of(prose(int(MEGABYTES / 4.1), 1))), Page(page_of(prose(int(MEGABYTES / 4.1), 2)))
-    if name == "nested":
-        return Page("<div>" * (MEGABYTES // 5) + "x"), Page("<div>" * (MEGABYTES // 5) + "y")
-    if name == "one word":
-        return Page("a " * (MEGABYTES // 2), **plain), Page("a " * (MEGABYTES // 2 - 9) + "b ", **plain)
-    if name == "two words":
-        first, second = (" ".join(random.Random(seed).choices("ab", k=MEGABYTES // 2)) for seed in (1, 2))
-        return Page(first, **plain), Page(second, **plain)
-    if name == "one line":
-        numbers = [f"{number:x}" for number in range(MEGABYTES // 6)]
-        return Page(" ".join(numbers), **plain), Page(" ".join(reversed(numbers)), **plain)
-    assert name == "all lines different"
-    first, second = ("".join(f"{sign}{number}\n" for number in range(MEGABYTES // 8)) for sign in "xy")
-    return Page(first, **plain), Page(second, **plain)
-
-
-def seconds(webarc: Webarc, *arguments: str) -> float:
-    """The processor time of a comparison and its children, which a busy machine changes little."""
-
-    def spent() -> float:
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-
-    before = spent()
-    diff(webarc, *arguments)
-    return spent() - before
-
-
-def big(webarc: Webarc, name: str) -> None:
-    site = History(Archive.create(webarc.archive))
-    old, new = pair(name)
-    assert len(old.body) > 0.9 * MEGABYTES
-    site.crawl({"big": old})
-    site.crawl({"big": new})
-
-
-def test_a_page_of_5_megabytes_answers_in_5_seconds(webarc: Webarc) -> None:
-    big(webarc, "page")
-    assert seconds(webarc, f"{DOMAIN}/big") < FAST
-    assert seconds(webarc, "--source", f"{DOMAIN}/big") < FAST
-    assert json.loads(diff(webarc, "--stat", "--json", f"{DOMAIN}/big").out)["similarity"] > 0.999
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["rewritten", "nested", "one word", "two words", "one line", "all lines different"])
-def test_nor_does_any_other_take_longer(webarc: Webarc, name: str) -> None:
-    big(webarc, name)
-    assert seconds(webarc, f"{DOMAIN}/big") < 2 * FAST
-    assert seconds(webarc, "--source", f"{DOMAIN}/big") < 2 * FAST

@@ -355,3 +355,11 @@ def test_any_soup_of_tags_is_a_page(soup: str) -> None:
     for page in (read(soup), read(PADDING + soup)):
         assert all(canonical(link.url) == link.url for link in page.links)
         assert page.title is None or (page.title.strip() and len(page.title) <= 1000)
+
+
+@pytest.mark.parametrize("number", ["1" * 5000, "x" + "f" * 5000, "0" * 5000 + "65"])
+@pytest.mark.parametrize("rest", ["", "<div>" * 200_000])
+def test_a_number_too_long_for_any_character(number: str, rest: str) -> None:
+    page = read_html(f"<title>&#{number};</title><a href='/&#{number};'>x</a>{rest}".encode(), "http://a/", "text/html")
+    assert page.title == ("A" if number.endswith("65") else "\N{REPLACEMENT CHARACTER}")
+    assert len(page.links) == 1

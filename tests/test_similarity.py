@@ -31,7 +31,7 @@ def longest_common(a: list[str], b: list[str]) -> int:
 
 
 def check(a: list[str], b: list[str]) -> int:
-    """The blocks of any two lists are common to both and rise, and do not depend on which is which; returns their size."""
+    """Blocks are common to both lists and rise, whichever list comes first; returns how much they cover."""
     blocks = matching(a, b)
     end_a = end_b = 0
     for x, y, size in blocks:

@@ -122,7 +122,9 @@ def test_what_the_user_does_in_the_folder_is_no_damage(crawled: tuple[Webarc, Si
     (folder / "p1" / "data.html").write_text("mine")
     assert {note["finding"] for note in sound(webarc).notes} == {"worktree"}
     user_git(folder, "checkout", "-q", "-f", "main")
-    assert sound(webarc).notes == []
+    subprocess.run(["git", "init", "-q", str(webarc.archive / "of-mine")], check=True)
+    (note,) = sound(webarc).notes
+    assert note["domain"] == "of-mine" and "not webarc's" in note["what"]
 
 
 def test_a_stopped_crawl_is_no_damage(crawled: tuple[Webarc, Site, Path]) -> None:
@@ -139,7 +141,9 @@ def test_a_stopped_crawl_is_no_damage(crawled: tuple[Webarc, Site, Path]) -> Non
     for name in ("index.lock", "refs/heads/main.lock", "objects/pack/tmp_pack_x"):
         (folder / ".git" / name).write_bytes(b"")
     sound(webarc)
-    assert sound(webarc, "--repair").summary["repaired"] == 0
+    (note,) = [note for note in sound(webarc, "--repair").notes if note["finding"] == "repository"]
+    assert "3 files that killed processes left" in note["what"]
+    assert not list(folder.glob(".git/**/*.lock")) and not list(folder.glob(".git/objects/pack/tmp_*"))
 
 
 def test_a_work_tree_that_a_killed_crawl_left_behind_is_brought(crawled: tuple[Webarc, Site, Path]) -> None:

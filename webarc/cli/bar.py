@@ -67,8 +67,3 @@ def _bar(domains: int) -> Iterator[Advance]:
         yield Advance(moved, done)
     finally:
         bar.stop()
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 domain`, `2 domains`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from webarc.archive.catalog import Catalog
+    from webarc.diff.reading import Reading
     from webarc.diff.site import SiteChanges
     from webarc.sql.rows import VersionRow
 
@@ -63,10 +64,18 @@ def changes(
         if tags is None:
             context.note(f"{domain} was crawled only once; there is nothing to compare yet.")
             return 0
-        comparison = SiteComparison(catalog, domain, context.warn, _CHARACTERS if html else 0)
+        comparison = SiteComparison(catalog, domain, _reading(context, catalog), _CHARACTERS if html else 0)
         found = comparison.between(*(moment_of(tag) or "" for tag in tags))
     _show(context, found, domain, tags, count, html)
     return Damaged.exit_code if found.unreadable else 0
+
+
+def _reading(context: Context, catalog: Catalog) -> Reading:
+    from webarc.cli.patience import Patience
+    from webarc.diff.reading import Reading
+
+    patience = Patience(context)
+    return Reading(catalog, context.warn, lambda count: patience(f"reading what changed, {count} versions so far"))
 
 
 def _chosen(catalog: Catalog, domain: str, crawls: tuple[str, ...]) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webarc.cli.context import Context, command
-from webarc.cli.output import json_line, safe
+from webarc.cli.output import counted, json_line, safe
 from webarc.cli.versions import opened
 
 if TYPE_CHECKING:
@@ -91,13 +91,13 @@ def _show(context: Context, summary: Summary) -> None:
 
     for problem in summary.problems:
         context.warn(problem)
-    parts = f" and {_counted(summary.requisites, 'requisite')} of other domains" if summary.requisites else ""
+    parts = f" and {counted(summary.requisites, 'requisite')} of other domains" if summary.requisites else ""
     context.echo(
-        f"{safe(summary.domain)} at {summary.when} CET: {_counted(summary.pages, 'file')}{parts}, "
+        f"{safe(summary.domain)} at {summary.when} CET: {counted(summary.pages, 'file')}{parts}, "
         f"{rough_size(summary.bytes)} in {safe(str(summary.folder))}."
     )
     if summary.missing:
-        context.echo(f"Lost and not written: {_counted(summary.missing, 'file')}.")
+        context.echo(f"Lost and not written: {counted(summary.missing, 'file')}.")
     if summary.start is not None:
         context.echo(f"Open {safe(str(summary.folder / summary.start))}")
 
@@ -114,10 +114,6 @@ def _as_json(summary: Summary) -> dict[str, object]:
         "start": summary.start,
         "problems": summary.problems,
     }
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 @contextmanager

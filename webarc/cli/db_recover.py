@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from webarc.cli.bar import advancing, counted
+from webarc.cli.bar import advancing
 from webarc.cli.context import Context, command
-from webarc.cli.output import json_line
+from webarc.cli.output import counted, json_line
 
 if TYPE_CHECKING:
     from webarc.archive.recovery import RecoverySummary
@@ -42,9 +42,11 @@ def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
     """Rebuild the index, showing how far it is; the exit code says whether anything could not be read."""
     from webarc.archive.recovery import recover
     from webarc.archive.roster import named_domains
+    from webarc.cli.takedowns import finish_interrupted
     from webarc.sql.index import Index
 
     archive = context.archive()
+    finish_interrupted(context)
     chosen = named_domains(archive, texts) if texts else None
     index = Index(context.database_url())
     try:

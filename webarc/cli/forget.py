@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from webarc.cli.context import Context, command
-from webarc.cli.forget_view import confirm, counted, page_lines, show_result
+from webarc.cli.forget_view import confirm, page_lines, show_result
 from webarc.cli.lock_wait import lock_wait_option
-from webarc.cli.output import rows
+from webarc.cli.output import counted, rows
 from webarc.errors import UnknownURL, UsageProblem
 
 if TYPE_CHECKING:

@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from webarc.cli.context import Context
-from webarc.cli.output import json_line
+from webarc.cli.output import counted, json_line
 from webarc.errors import Stopped, UsageProblem
 
 if TYPE_CHECKING:
     from webarc.archive.forgetting import Forgotten
     from webarc.archive.going import Going
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 version`, `2 versions`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def page_lines(found: Iterable[Going]) -> Iterator[list[str]]:

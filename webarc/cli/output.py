@@ -20,6 +20,11 @@ def one_line(text: str) -> str:
     return safe(" ".join(text.split()))
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 version`, `2 versions`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def say_error(name: str, message: str, as_json: bool = False) -> None:
     """`webarc: MESSAGE` on standard error, or an object with the class of the error."""
     message = one_line(message)

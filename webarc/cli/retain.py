@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from webarc.cli.context import Context, command
-from webarc.cli.forget_view import confirm, counted, show_result
+from webarc.cli.forget_view import confirm, show_result
 from webarc.cli.lock_wait import lock_wait_option
-from webarc.cli.output import json_line, rows, say_error
+from webarc.cli.output import counted, json_line, rows, say_error
 from webarc.errors import WebarcError, worst
 
 if TYPE_CHECKING:

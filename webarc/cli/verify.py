@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from webarc.cli.bar import advancing, counted
+from webarc.cli.bar import advancing
 from webarc.cli.context import Context, command
-from webarc.cli.output import json_line, one_line, say_error
+from webarc.cli.output import counted, json_line, one_line, say_error
 
 if TYPE_CHECKING:
     from webarc.archive.findings import Finding
@@ -46,8 +46,10 @@ def verify(context: Context, domains: tuple[str, ...], repair: bool, since_last:
     from webarc.archive.roster import found_domains, named_domains
     from webarc.archive.verification import Wishes
     from webarc.archive.verification import verify as run
+    from webarc.cli.takedowns import finish_interrupted
 
     archive = context.archive()
+    finish_interrupted(context)
     chosen = named_domains(archive, domains) if domains else None
     count = len(found_domains(archive)) if chosen is None else len(chosen)
     wishes = Wishes(repair=repair, since_last=since_last)

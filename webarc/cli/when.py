@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from webarc.cli.context import Context, command
-from webarc.cli.output import json_line, safe
+from webarc.cli.output import counted, json_line, safe
 from webarc.cli.versions import opened, version_json
 from webarc.errors import Damaged
 
@@ -101,18 +101,14 @@ def _time(tag: str) -> str:
 
 def _sum_up(context: Context, text: str, answer: Answer) -> None:
     """What was searched; that nothing was found is a result, too."""
-    searched = f"{_counted(answer.versions, 'version')} of {_counted(answer.pages, 'page')}"
+    searched = f"{counted(answer.versions, 'version')} of {counted(answer.pages, 'page')}"
     found = answer.occurrences
     if not found:
         say = context.note if context.as_json else context.echo
         say(safe(f"{text!r} is in none of {searched}."))
         return
     there = sum(occurrence.stays[-1].is_open() for occurrence in found)
-    context.note(f"On {_counted(len(found), 'page')}, still there on {there}; searched {searched}.")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    context.note(f"On {counted(len(found), 'page')}, still there on {there}; searched {searched}.")
 
 
 def _patience(context: Context) -> Progress:
