@@ -239,7 +239,7 @@ def test_many_versions_and_large_pages(webarc: Webarc, site: History) -> None:
         assert search(webarc, "page 1099") == {"p1099": [(1, "there")]}
         assert search(webarc, "39999 2 the end") == {"large": [(3, 4)]}
     ran = webarc.run("when", DOMAIN, "page")
-    assert "On 1100 pages, still there on 1100; searched 1104 versions of 1101 pages." in ran.err
+    assert "On 1,100 pages, still there on 1,100; searched 1,104 versions of 1,101 pages." in ran.err
 
 
 # -- the cache ----------------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def _sum_up(context: Context, text: str, answer: Answer) -> None:
         say(safe(f"{text!r} is in none of {searched}."))
         return
     there = sum(occurrence.stays[-1].is_open() for occurrence in found)
-    context.note(f"On {counted(len(found), 'page')}, still there on {there}; searched {searched}.")
+    context.note(f"On {counted(len(found), 'page')}, still there on {there:,}; searched {searched}.")
 
 
 def _patience(context: Context) -> Progress:
