@@ -39,7 +39,7 @@ def check_start(repo: Repository) -> list[Finding]:
     try:
         named = settings(repo.git_dir / "config").get("webarc.domain", "")
         # A setting may be legible and still make git refuse to work.
-        _conversions(repo)
+        git(["rev-parse", "--git-dir"], repo.git_dir)
     except StorageProblem as problem:
         return [_finding(repo, ".git/config", str(problem).rstrip("."))]
     if not named and not _is_ours(repo):
@@ -70,9 +70,12 @@ def check_files(repo: Repository, refs: Refs) -> Iterator[Finding]:
         if found.get(name) != value:
             what = f"its .git/config lets git tidy up by itself, which may take what a running crawl counts on ({name})"
             yield note(repo.domain, "repository", what, f"run `git config {name} {value}` in {repo.folder}")
-    if _conversions(repo) != {b"unset"}:
+    hashed = list(_check_hashed(repo))
+    yield from hashed
+    # Git does not say anything about files while its index is damaged.
+    legible = not any(finding.kind == "git-index" and finding.is_damage for finding in hashed)
+    if legible and _conversions(repo) != {b"unset"}:
         yield _finding(repo, ".git/info/attributes", "it lets git convert what it checks out")
-    yield from _check_hashed(repo)
 
 
 def unreadable_refs(repo: Repository, refs: Refs) -> Iterator[Finding]:

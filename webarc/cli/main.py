@@ -34,7 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("webarc.cli.status:status", "Tell whether everything is well."),
     "verify": ("webarc.cli.verify:verify", "Prove that nothing is lost or altered, and mend what can be mended."),
     "compact": ("webarc.cli.compact:compact", "Pack the repositories tightly, of the domains given or of all."),
-    "forget": ("webarc.cli.forget:forget", "Take a page, some versions of it, or every page of a domain out of the history for good."),
+    "forget": (
+        "webarc.cli.forget:forget",
+        "Take a page, some versions of it, or every page of a domain out of the history for good.",
+    ),
     "retain": ("webarc.cli.retain:retain", "Thin out old versions."),
     "init": ("webarc.cli.init:init", "Make an archive with a commented config file."),
     "filters": ("webarc.cli.filters:filters", "List the filters, where they come from and their settings."),
