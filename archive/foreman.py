@@ -10,11 +10,12 @@ from typing import Any
 
 from webarc.archive import times
 from webarc.archive.domaincheck import Outcome
-from webarc.archive.findings import DAMAGED, NOTE, REPAIRED, Finding, note
+from webarc.archive.findings import BACKUP, DAMAGED, NOTE, REPAIRED, Finding, note
 from webarc.archive.inspector import DATABASES, HISTORY, INDEX, MOVED, REPAIR, Task, Wishes
 from webarc.archive.layout import arc_file, domain_folder, url_of
 from webarc.archive.recovery import heaviest_first, recover
 from webarc.archive.repairing import keep_index
+from webarc.archive.roster import found_domains
 from webarc.archive.store import Archive
 from webarc.archive.verified import remember_verified
 from webarc.errors import Damaged, WebarcError, worst
@@ -23,6 +24,7 @@ from webarc.sql.inspection import index_file
 from webarc.sql.rows import VersionRow
 
 REPAIRED_CODE = 10
+_GONE = f"{BACKUP}, or run `webarc db-recover` if you removed it yourself"
 Tell = Callable[[Finding], None]
 Moved = Callable[[str, int], None]
 Done = Callable[[str], None]
@@ -109,6 +111,8 @@ class Foreman:
             if self._wishes.repair and finding.kind == "index":
                 finding = self._rebuilt_index(finding)
             self._count(finding)
+        if whole:
+            self._look_for_lost_domains()
         if whole and not self._wishes.index_only:
             self._look_at_staging()
 
@@ -161,6 +165,18 @@ class Foreman:
         if self._done is not None:
             self._done(domain)
         return []
+
+    def _look_for_lost_domains(self) -> None:
+        """The index still knows domains whose repository is gone: all of their history is."""
+        if not self._index_is_whole() or not _index_exists(self._database):
+            return
+        there = set(found_domains(self._archive))
+        with suppress(WebarcError), closing(Index.to_read(self._database)) as index:
+            lost = [(name, index.version_count(name)) for name in index.domains() if name not in there]
+            for name, versions in lost:
+                if versions:
+                    what = f"its repository is gone, and with it {versions} versions that the index knows"
+                    self._count(Finding(name, "repository", what, _GONE))
 
     def _named(self, finding: Finding) -> Finding:
         """The finding with the number of the version and its URL, as far as the index knows them."""
@@ -219,3 +235,9 @@ def _url(domain: str, arc: str) -> str:
     with suppress(WebarcError):
         return url_of(f"{domain_folder(domain)}/{arc}")
     return ""
+
+
+def _index_exists(database: str) -> bool:
+    """Whether there is an index to ask; a look must not make one."""
+    file = index_file(database)
+    return file is None or file.exists()

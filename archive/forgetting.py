@@ -30,7 +30,7 @@ from webarc.archive.store import Archive
 from webarc.archive.takedown_journal import Decision
 from webarc.archive.temp_dirs import clear_staging
 from webarc.archive.tombstones import FORGOTTEN
-from webarc.archive.traces import clear_links, clear_rescued, clear_texts
+from webarc.archive.traces import clear_links, clear_old_indexes, clear_rescued, clear_texts
 from webarc.archive.worktree import SHOWN, mend
 from webarc.errors import GitProblem, Locked, UsageProblem
 from webarc.sql.index import Index
@@ -165,6 +165,7 @@ class Forgetting:
         self._forget_text(self._archive, decision.domain, decision.blobs)
         scrub(self._database)
         clear_links(self._archive)
+        clear_old_indexes(self._archive)
         clear_staging(self._archive, decision.domain)
         left = clear_rescued(repo.folder, doom, set(decision.blobs))
         return [_edited(left)] if left else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -25,9 +26,25 @@ _UNREADABLE_TEXT = "decode"
 _RECOVER = "run `webarc db-recover`"
 
 
+# What SQLite says of a file that it may not write to, or for which there is no room.
+_NO_DAMAGE = ("readonly database", "disk I/O error", "unable to open", "disk is full")
+_LEAST_ROOM = 1 << 16
+
+
+def _may_be_used(path: Path) -> bool:
+    """Whether SQLite can work on a file: it writes beside a database even to read it."""
+    status = os.statvfs(path.parent)
+    return (
+        os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) and status.f_bavail * status.f_frsize > _LEAST_ROOM
+    )
+
+
 def check_database(path: Path, family: str) -> list[Finding]:
     """What is wrong with a database file itself."""
     wrong = damage_in(path, family)
+    if wrong and any(sign in wrong[0] for sign in _NO_DAMAGE) and not _may_be_used(path):
+        cure = "make room, or verify as a user who may write there"
+        return [note("", family, f"the file could not be looked at: {wrong[0]}", cure, path=str(path))]
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         cure = REPAIR if family == "index" else "restore it from a backup"

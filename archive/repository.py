@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +16,13 @@ from webarc.archive.history import Change, Commit
 from webarc.archive.importer import MAIN, Importer
 from webarc.archive.layout import domain_folder
 from webarc.archive.objects import ObjectReader
-from webarc.errors import GitProblem
+from webarc.errors import Damaged, GitProblem
 
 if TYPE_CHECKING:
     from webarc.archive.store import Archive
 
 _NAME_LENGTH = 40
+_OBJECT = re.compile(r"[0-9a-f]{40}")
 # Of all places for attributes this one has the last word: no line end, keyword or filter ever touches a byte.
 _ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding -export-subst -export-ignore\n"
 _EXCLUDES = ".webarc/rescued/\n"
@@ -63,11 +65,13 @@ class Repository:
     def ref(self, name: str) -> str | None:
         """The object that a full ref name stands for; asks git only where its files do not say it plainly."""
         try:
-            value = (self.git_dir / name).read_text("ascii").strip()
+            value = (self.git_dir / name).read_text("ascii", "replace").strip()
         except (FileNotFoundError, NotADirectoryError):
             return self._packed_ref(name)
-        if value and not value.startswith("ref:"):
+        if _OBJECT.fullmatch(value):
             return value
+        if value and not value.startswith("ref:"):
+            raise Damaged(f"the ref {name} of {self.domain} is damaged; run `webarc verify --repair {self.domain}`.")
         try:
             return git(["rev-parse", "--verify", "--quiet", "--end-of-options", name], self.git_dir).decode().strip()
         except GitProblem:

@@ -21,6 +21,12 @@ def clear_links(archive: Archive) -> None:
         file.unlink(missing_ok=True)
 
 
+def clear_old_indexes(archive: Archive) -> None:
+    """Remove the copies of the index that a repair or a rebuild has put aside: they tell of what is forgotten."""
+    for file in archive.internal.glob(f"{archive.index_file.name}.replaced-*"):
+        file.unlink(missing_ok=True)
+
+
 def clear_texts(archive: Archive, domain: str, _blobs: list[str]) -> None:
     """Remove the texts of a domain that were kept to be searched; they are read again when they are wanted."""
     file = archive.internal / "cache" / f"{domain_folder(domain)}.text.db"

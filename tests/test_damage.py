@@ -81,8 +81,9 @@ def build(root: Path) -> None:
     archive = Archive.create(root)
     for host in HOSTS:
         site = History(archive, host)
-        for step in range(6):
-            pages: dict[str, Page | str] = {f"p{n}": f"<p>{step} {n} {'x' * n * 50}" for n in range(step % 3 + 3)}
+        # So many that the pages of the index are full: a bit in an empty one touches nothing.
+        for step in range(14):
+            pages: dict[str, Page | str] = {f"p{n}": f"<p>{step} {n} {'x' * n * 50}" for n in range(step % 3 + 5)}
             gone = ("p4",) if step == 4 and "p4" in site.files else ()
             pages = {name: page for name, page in pages.items() if name not in gone}
             outcomes = [site.outcome(f"p{n}") for n in range(5)]

@@ -500,3 +500,29 @@ def test_mistakes_are_answered_in_one_line(crawled: tuple[Webarc, Site, Path]) -
     assert [each["path"] for each in verdict.damage] == [".git/HEAD"]
     assert Verdict(webarc, site.domain, "--repair").code == 10
     sound(webarc)
+
+
+def test_a_repository_that_is_gone_is_not_sound(webarc: Webarc) -> None:
+    with Site({"/": "<title>x</title>"}) as site:
+        webarc.crawl(site.url())
+        shutil.rmtree(webarc.folder(site.url()) / ".git")
+        ran = webarc.run("verify")
+        assert ran.code == 11 and "its repository is gone, and with it 1 versions" in ran.out, ran.out
+        assert webarc.run("db-recover", "--verify").code == 11
+        webarc.run("db-recover")
+        assert webarc.run("verify").code == 0
+
+
+@pytest.mark.parametrize("name", ["refs/heads/main", "refs/webarc/worktree"])
+def test_a_ref_with_a_strange_byte_is_named_by_every_command(webarc: Webarc, name: str) -> None:
+    with Site({"/": "<title>x</title>"}) as site:
+        webarc.crawl(site.url())
+        ref = webarc.folder(site.url()) / ".git" / name
+        value = bytearray(ref.read_bytes())
+        value[10] ^= 0x80
+        ref.write_bytes(value)
+        for words in (("list",), ("log", site.url()), ("get", site.url()), ("crawl", site.url()), ("verify",)):
+            ran = webarc.run(*words)
+            assert "internal error" not in ran.err + ran.out and "Traceback" not in ran.err, (words, ran.err)
+        assert webarc.run("verify").code == 11
+        assert "Sound" not in webarc.run("verify").out

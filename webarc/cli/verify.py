@@ -96,7 +96,7 @@ def show_summary(context: Context, summary: Summary) -> None:
     if context.as_json:
         json_line(
             {
-                "summary": "damaged" if summary.damaged else "repaired" if summary.repaired else "sound",
+                "summary": _verdict(summary),
                 "domains": summary.domains,
                 "versions": summary.versions,
                 "files": summary.files,
@@ -110,4 +110,14 @@ def show_summary(context: Context, summary: Summary) -> None:
     seen = f"{counted(summary.versions, 'version')} of {counted(summary.domains, 'domain')}"
     repaired = f", {summary.repaired} repaired" if summary.repaired else ""
     verdict = f"{summary.damaged} damaged{repaired}" if summary.damaged else f"sound{repaired}"
+    if summary.failures:
+        verdict = f"not all could be verified, {summary.damaged} damaged so far{repaired}"
     context.echo(f"{verdict[0].upper()}{verdict[1:]}: {seen} in {summary.seconds:.1f} s.")
+
+
+def _verdict(summary: Summary) -> str:
+    if summary.damaged:
+        return "damaged"
+    if summary.failures:
+        return "incomplete"
+    return "repaired" if summary.repaired else "sound"
