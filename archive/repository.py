@@ -92,7 +92,7 @@ class Repository:
 
     def shows_main(self) -> bool:
         """Whether the work tree is meant to show main, not something that the user has checked out."""
-        return (self.git_dir / "HEAD").read_text("utf-8").strip() == f"ref: {MAIN}"
+        return (self.git_dir / "HEAD").read_text("utf-8", "replace").strip() == f"ref: {MAIN}"
 
     def commits(self, after: str | None = None) -> list[Commit]:
         """The commits on main, oldest first, those behind `after` only."""

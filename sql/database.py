@@ -6,11 +6,11 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Engine, TextClause, bindparam, text
+from sqlalchemy import Connection, CursorResult, Dialect, Engine, TextClause, bindparam, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from webarc.errors import DatabaseProblem, NoSpace
@@ -105,7 +105,12 @@ def run(connection: Connection, name: str, /, **values: Any) -> CursorResult[Any
 def run_many(connection: Connection, name: str, rows: list[dict[str, Any]]) -> None:
     """Run a statement for every one of the rows."""
     # The driver gets the rows as they are: SQLAlchemy's care for each of them takes longer than the database.
-    connection.exec_driver_sql(str(prepared(name).compile(dialect=connection.dialect)), rows)
+    connection.exec_driver_sql(_driver_sql(name, connection.dialect), rows)
+
+
+@lru_cache(256)
+def _driver_sql(name: str, dialect: Dialect) -> str:
+    return str(prepared(name).compile(dialect=dialect))
 
 
 def run_all(connection: Connection, name: str, /, **values: Any) -> None:

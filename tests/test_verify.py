@@ -137,7 +137,6 @@ def test_a_stopped_crawl_is_no_damage(crawled: tuple[Webarc, Site, Path]) -> Non
     assert sound(webarc).notes == []
     crawl.kill()
     crawl.communicate()
-    subprocess.run(["pkill", "-9", "-P", str(crawl.pid)], check=False)
     for name in ("index.lock", "refs/heads/main.lock", "objects/pack/tmp_pack_x"):
         (folder / ".git" / name).write_bytes(b"")
     sound(webarc)
