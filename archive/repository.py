@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from webarc.archive.store import Archive
 
 _NAME_LENGTH = 40
-_OBJECT = re.compile(r"[0-9a-f]{40}")
+_STRANGE = "\N{REPLACEMENT CHARACTER}"
 # Of all places for attributes this one has the last word: no line end, keyword or filter ever touches a byte.
 _ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding -export-subst -export-ignore\n"
 _EXCLUDES = ".webarc/rescued/\n"
@@ -68,10 +67,12 @@ class Repository:
             value = (self.git_dir / name).read_text("ascii", "replace").strip()
         except (FileNotFoundError, NotADirectoryError):
             return self._packed_ref(name)
-        if _OBJECT.fullmatch(value):
-            return value
-        if value and not value.startswith("ref:"):
+        if _STRANGE in value:
+            if name != MAIN:
+                return None  # one of our own, which can be made anew
             raise Damaged(f"the ref {name} of {self.domain} is damaged; run `webarc verify --repair {self.domain}`.")
+        if value and not value.startswith("ref:"):
+            return value
         try:
             return git(["rev-parse", "--verify", "--quiet", "--end-of-options", name], self.git_dir).decode().strip()
         except GitProblem:

@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,14 @@ def staged(webarc: Webarc) -> set[str]:
     """The ARCs that are whole in a temp dir."""
     # os.walk, for folders come and go meanwhile.
     found = os.walk(webarc.archive / ".webarc" / "staging")
-    return {Path(folder).name for folder, _, names in found if {"data.xml", "data.html"} <= set(names)}
+    return {Path(folder).name for folder, _, names in found if "data.html" in names and is_described(Path(folder))}
+
+
+def is_described(folder: Path) -> bool:
+    """Whether the metadata is there to its end."""
+    with suppress(FileNotFoundError):
+        return (folder / "data.xml").read_bytes().rstrip().endswith(b"</arc>")
+    return False
 
 
 def asked(site: Site) -> Counter[str]:

@@ -164,7 +164,7 @@ def test_crawls_that_go_on_meanwhile_raise_no_alarm(webarc: Webarc) -> None:
             time.sleep(0.05)
         seen = [sound(webarc).summary["versions"] for _ in range(5)]
         crawl.terminate()
-        assert crawl.wait() in (0, 13) and len(set(seen)) > 1
+        assert crawl.wait() in (0, 13, -15) and len(set(seen)) > 1
         assert sound(webarc).summary["versions"] >= seen[-1] > 8
 
 

@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "webarc.cli.forget:forget",
         "Take a page, some versions of it, or every page of a domain out of the history for good.",
     ),
-    "retain": ("webarc.cli.retain:retain", "Thin out old versions."),
+    "retain": ("webarc.cli.retain:retain", "Thin out old versions, of the domains given or of all."),
     "init": ("webarc.cli.init:init", "Make an archive with a commented config file."),
     "filters": ("webarc.cli.filters:filters", "List the filters, where they come from and their settings."),
     "config": ("webarc.cli.config:config", "Show the settings and where each came from."),
