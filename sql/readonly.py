@@ -21,16 +21,12 @@ from webarc.sql.locks import lock_folder
 from webarc.sql.schema import schema_version
 
 _PLAIN = {"mode": "ro", "uri": "true"}
-_LEAST_ROOM = 1 << 17
 _UNWRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 def writable(path: Path) -> bool:
     """Whether the user may write to a database file, or make one, and take its locks."""
     folder = next(place for place in path.parents if place.exists())
-    status = os.statvfs(folder)
-    if path.exists() and status.f_bavail * status.f_frsize < _LEAST_ROOM:
-        return False  # on a full disk, too, it can be read as it stands
     locks = lock_folder(path)
     places = [folder, path, locks, *locks.glob("*")]
     return all(os.access(place, os.W_OK) for place in places if place.exists())
