@@ -17,6 +17,7 @@ from webarc.archive.repository import Repository
 from webarc.errors import Damaged, DatabaseProblem, GitProblem
 from webarc.sql.index import Index
 from webarc.sql.inspection import damage_in, is_outdated
+from webarc.sql.room import has_room
 
 _MOST = 1000
 # A crawl may move the index on while it is compared; it is then compared again.
@@ -28,15 +29,11 @@ _RECOVER = "run `webarc db-recover`"
 
 # What SQLite says of a file that it may not write to, or for which there is no room.
 _NO_DAMAGE = ("readonly database", "disk I/O error", "unable to open", "disk is full")
-_LEAST_ROOM = 1 << 16
 
 
 def _may_be_used(path: Path) -> bool:
-    """Whether SQLite can work on a file: it writes beside a database even to read it."""
-    status = os.statvfs(path.parent)
-    return (
-        os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) and status.f_bavail * status.f_frsize > _LEAST_ROOM
-    )
+    """Whether SQLite can work on a file."""
+    return has_room(path.parent) and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def check_database(path: Path, family: str) -> list[Finding]:

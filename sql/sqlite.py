@@ -22,15 +22,13 @@ from webarc.errors import DatabaseProblem
 from webarc.sql.database import Database, apply_schema, found_version, run
 from webarc.sql.engine import WRITING, sqlite_engine
 from webarc.sql.locks import FileLocks
+from webarc.sql.room import has_room
 from webarc.sql.schema import schema_version
 from webarc.sql.statements import statement
 
 _CET = timezone(timedelta(hours=1))
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _TABLES = {"index": {"schema_version", "domain", "version"}, "state": {"schema_version", "schedule"}}
-
-
-_LEAST_ROOM = 1 << 16
 
 
 class _Foreign(DatabaseProblem):
@@ -191,8 +189,7 @@ class SqliteFile(Database):
         pass
 
     def _has_no_room(self) -> bool:
-        status = os.statvfs(self.path.parent)
-        return status.f_bavail * status.f_frsize < _LEAST_ROOM
+        return not has_room(self.path.parent)
 
     def _cure(self) -> str:
         return "run `webarc db-recover` to rebuild it" if self.family == "index" else "check the disk and the folder"
