@@ -23,15 +23,20 @@ def failure(what: str, complaint: str, kind: type[StorageProblem] = GitProblem) 
     return kind(f"{what} failed ({reason}); mend the cause and run the command again.")
 
 
+def storage_problem(what: str, error: OSError) -> StorageProblem:
+    """The error for something that the operating system did not let us do."""
+    if error.errno in _FULL:
+        return _full(what)
+    return StorageProblem(f"{what} failed ({error}); mend the cause and run the command again.")
+
+
 @contextmanager
 def storage(what: str) -> Iterator[None]:
     """Everything the operating system refuses inside is a StorageProblem, a full disk NoSpace."""
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
-            raise _full(what) from error
-        raise StorageProblem(f"{what} failed ({error}); mend the cause and run the command again.") from error
+        raise storage_problem(what, error) from error
 
 
 def _full(what: str) -> NoSpace:

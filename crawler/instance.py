@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from types import TracebackType
 
+from webarc.archive.failures import storage_problem
 from webarc.archive.indexing import catch_up
 from webarc.archive.layout import arc_of, domain_folder
 from webarc.archive.objects import ObjectReader
@@ -29,7 +30,7 @@ from webarc.crawler.harvest import Harvest
 from webarc.crawler.job import Job, Result
 from webarc.crawler.judgement import Judgement
 from webarc.crawler.keeper import Keeper
-from webarc.crawler.keeping import KeeperLine, storage_problem
+from webarc.crawler.keeping import KeeperLine
 from webarc.crawler.manners import Manners
 from webarc.crawler.recollection import Recollection
 from webarc.crawler.reporting import Reporter
@@ -57,7 +58,7 @@ def run_instance(job: Job, connection: Connection) -> None:
     except WebarcError as error:
         _note(result, error)
     except OSError as error:
-        _note(result, storage_problem(error))
+        _note(result, storage_problem("the crawl", error))
     except Exception as error:  # noqa: BLE001 - the scheduler must hear of it, whatever it is
         traceback.print_exc()
         _note(result, WebarcError(f"the crawl of {job.domain} failed unexpectedly: {error!r}; please report this."))

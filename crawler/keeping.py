@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import marshal
 import pickle
 import signal
@@ -13,10 +12,11 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
 
+from webarc.archive.failures import storage_problem
 from webarc.crawler.capture import Capture, Committed, Landed, Order, Own, Verdicts
 from webarc.crawler.keeper import Keeper
 from webarc.crawler.outbox import Outbox
-from webarc.errors import NoSpace, StorageProblem, WebarcError
+from webarc.errors import WebarcError
 
 _VERDICTS, _COMMIT = "verdicts", "commit"
 # How every pickle begins, and no list that marshal writes.
@@ -135,17 +135,7 @@ def _ours(error: Exception) -> WebarcError:
     if isinstance(error, WebarcError):
         return error
     if isinstance(error, OSError):
-        return storage_problem(error)
+        return storage_problem("writing to the archive", error)
     return WebarcError(
         f"writing to the archive failed unexpectedly: {error!r}; nothing was committed, please report this."
-    )
-
-
-def storage_problem(error: OSError) -> StorageProblem:
-    """An operating system's refusal in our words."""
-    where = f" at {error.filename!r}" if error.filename else ""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return NoSpace(f"the disk is full{where}; make room and crawl again, nothing that was committed is lost.")
-    return StorageProblem(
-        f"the archive cannot be written{where}: {error.strerror or error}; mend this and crawl again."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import socket
 import time
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from typing import Any
 
 import pycurl
 
+from webarc.archive.failures import storage_problem
 from webarc.archive.times import CET
 from webarc.crawler.addresses import AddressPolicy, allowed, hostname, refusal
 from webarc.crawler.body import Body
@@ -20,7 +20,6 @@ from webarc.crawler.failures import error_class
 from webarc.crawler.limits import FetchLimits
 from webarc.crawler.retry import retry_after
 from webarc.crawler.throttle import Throttle
-from webarc.errors import NoSpace, StorageProblem
 
 # These never reached the server, or not for sure: a status seen on the way was a proxy's.
 _NO_ANSWER = frozenset(("dns", "refused", "tls", "connection", "address-refused"))
@@ -177,7 +176,7 @@ class Transfer:
         if error or self.problem is not None:
             self.body.discard()
         if self.problem is not None:
-            raise storage_problem(self.problem)
+            raise storage_problem("writing a fetched file", self.problem)
         if error == "too-large" and self.request.target is None:
             content = self.body.head()
         return self._assemble(error, detail, content, digest)
@@ -250,10 +249,3 @@ def _sound_length(value: str) -> bool:
         return value.isascii()
     numbers = {number.strip() for number in value.split(",")}
     return len(numbers) == 1 and all(number.isascii() and number.isdigit() for number in numbers)
-
-
-def storage_problem(error: OSError) -> StorageProblem:
-    """Our name for a failure to write."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return NoSpace("The disk is full; make room and crawl again.")
-    return StorageProblem(f"A fetched body could not be written ({error}); check the archive folder.")

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from errno import ENOSPC
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,7 +17,7 @@ import click
 from webarc import __version__
 from webarc.cli.context import Context
 from webarc.cli.output import say_error
-from webarc.errors import NoSpace, Stopped, StorageProblem, UsageProblem, WebarcError
+from webarc.errors import Stopped, StorageProblem, UsageProblem, WebarcError
 
 # Name -> where the command is, and its help in one line: `webarc --help` need not load any of them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -173,7 +172,9 @@ def _ours() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _storage_problem(error) from error
+        from webarc.archive.failures import storage_problem
+
+        raise storage_problem("the command", error) from error
 
 
 def _with_hint(error: click.UsageError) -> str:
@@ -181,12 +182,6 @@ def _with_hint(error: click.UsageError) -> str:
     message = error.format_message().rstrip(".")
     command = error.ctx.command_path if error.ctx else "webarc"
     return f"{message}{' S' if message.endswith(('?', ')')) else '; s'}ee `{command} -h`."
-
-
-def _storage_problem(error: OSError) -> StorageProblem:
-    place = f"{error.filename}: " if error.filename else ""
-    kind = NoSpace if error.errno == ENOSPC else StorageProblem
-    return kind(f"{place}{error.strerror or error}.")
 
 
 def _verbosity(arguments: list[str]) -> int:
