@@ -57,6 +57,7 @@ class Proof:
         self._digests = Digests(repo.git_dir, reader)
         self._files: dict[str, str] = {}
         self._by_hand: set[str] = set()
+        self._altered: dict[str, str] = {}
         self._claims: list[_Claim] = []
         self._current: dict[str, str] = {}
         self._reports: set[str] = set()
@@ -71,7 +72,15 @@ class Proof:
             self._read_commit(walk, commit, changes)
         self._settle_claims()
         self._ask_again()
+        self._tell_altered()
         self._moved(self.versions)
+
+    def _tell_altered(self) -> None:
+        """A user may commit what they like; but that it is not what a crawl brought should be known."""
+        for path, commit in self._altered.items():
+            what = f"the commit {commit[:12]}, which no crawl made, altered or removed it; its versions are whole"
+            cure = f"run `git revert {commit[:12]}` in {self._folder} if that was not meant"
+            self._tell(Finding(self._repo.domain, "bytes", what, cure, NOTE, path=path))
 
     def _read_commit(self, walk: Walk, commit: Commit, changes: Iterable[Change]) -> None:
         documents: list[tuple[str, Change]] = []
@@ -93,6 +102,9 @@ class Proof:
 
     def _note_file(self, commit: Commit, change: Change) -> None:
         self._by_hand.discard(change.path)
+        self._altered.pop(change.path, None)
+        if not commit.kind and change.path in self._files:
+            self._altered[change.path] = commit.id
         if change.status == "D":
             self._files.pop(change.path, None)
             return
