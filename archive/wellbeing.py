@@ -83,8 +83,10 @@ def wellbeing(archive: Archive, database: str) -> Wellbeing:
     found.holders = list(holders(archive.locks, held))
     found.crawls = list(_crawls(archive.staging, held))
     indexed = _indexed(archive, database, found)
-    for domain in found_domains(archive):
+    there = found_domains(archive)
+    for domain in there:
         _look_at(archive.repository(domain), indexed, found)
+    found.remarks += _lost(indexed or {}, set(there))
     _look_at_schedules(archive, found)
     return found
 
@@ -102,16 +104,31 @@ def _look_at(repo: Repository, indexed: dict[str, str | None] | None, found: Wel
         found.oldest_verified = min(found.oldest_verified or verified.time, verified.time)
 
 
+def _lost(indexed: dict[str, str | None], there: set[str]) -> Iterator[Remark]:
+    """Domains that the index still knows, and that have no repository any more."""
+    for domain in sorted(indexed.keys() - there):
+        if indexed[domain] is not None:
+            yield Remark(domain, "its repository is gone; restore it, or run `webarc db-recover`", bad=True)
+
+
 def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
     if not head:
         yield Remark(repo.domain, "its .git/HEAD cannot be read; run `webarc verify --repair`", bad=True)
     elif tip is None and (ref_value(repo.git_dir, SHOWN) or _packed_size(repo.git_dir)):
         yield Remark(repo.domain, "its branch main is gone; run `webarc verify --repair`", bad=True)
+    elif tip is not None and not _has_objects(repo.git_dir, tip):
+        yield Remark(repo.domain, "its history is gone; restore it from a backup or a clone", bad=True)
     elif head != MAIN:
         shown = head.removeprefix("refs/heads/")
         yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")
     elif tip is not None and ref_value(repo.git_dir, SHOWN) != tip:
         yield Remark(repo.domain, "its folder is behind git; a crawl is at it, or the next command brings it")
+
+
+def _has_objects(git_dir: Path, tip: str) -> bool:
+    """Whether there is a pack, or at least the newest commit by itself."""
+    objects = git_dir / "objects"
+    return any((objects / "pack").glob("*.pack")) or (objects / tip[:2] / tip[2:]).exists()
 
 
 def _packed_size(git_dir: Path) -> int:
