@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
 from webarc.archive.crew import Crew, cores
 from webarc.archive.foreman import Done, Foreman, Moved, Summary, Tell
-from webarc.archive.forgetting import Forgetting
 from webarc.archive.inspector import Inspector, Wishes
 from webarc.archive.roster import found_domains
 from webarc.archive.store import Archive
-from webarc.errors import NoSpace, StorageProblem, WebarcError
+from webarc.errors import NoSpace, StorageProblem
 
 __all__ = ["Summary", "Wishes", "verify"]
 
@@ -35,8 +34,6 @@ def verify(
     """
     began = monotonic()
     chosen = found_domains(archive) if domains is None else list(domains)
-    if not wishes.index_only:
-        _finish_takedowns(archive, database)
     with _workshop(archive) as workshop:
         inspector = Inspector(archive.root, database, wishes, workshop)
         with Crew(inspector, min(cores(), 2 * len(chosen) + 1)) as crew:
@@ -45,13 +42,6 @@ def verify(
     foreman.finish(whole=domains is None)
     foreman.summary.seconds = monotonic() - began
     return foreman.summary
-
-
-def _finish_takedowns(archive: Archive, database: str) -> None:
-    """Complete what a killed `webarc forget` left, as any command does; where that fails, what is found tells why."""
-    with suppress(WebarcError):
-        for _ in Forgetting(archive, database).finish_interrupted():
-            pass
 
 
 @contextmanager

@@ -6,19 +6,18 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from webarc.cli.output import safe
+from webarc.cli.patience import Patience
 
 if TYPE_CHECKING:
     from webarc.archive.catalog import Catalog
     from webarc.cli.context import Context
     from webarc.sql.rows import VersionRow
 
-_PATIENCE = 2.0
 T = TypeVar("T")
 
 
@@ -29,11 +28,16 @@ def opened(context: Context) -> Iterator[Catalog]:
     from webarc.cli.takedowns import finish_interrupted
     from webarc.sql.index import Index
 
+    patience = Patience(context)
+
+    def moved(domain: str, versions: int) -> None:
+        patience(f"{domain}: reading what is new into the index, {versions} versions so far")
+
     archive = context.archive()
     finish_interrupted(context)
     index = Index.to_read(context.database_url())
     try:
-        with Catalog(archive, index, warn=context.warn, on_progress=_Patience(context)) as catalog:
+        with Catalog(archive, index, warn=context.warn, on_progress=moved) as catalog:
             yield catalog
     finally:
         index.close()
@@ -74,15 +78,3 @@ def _line(cells: Sequence[str], columns: Sequence[tuple[str, int]]) -> str:
         cell.rjust(-width) if width < 0 else cell.ljust(width) for cell, (_, width) in zip(cells, columns, strict=True)
     ]
     return "  ".join(placed).rstrip()
-
-
-class _Patience:
-    """Says why nothing happens yet when much has to be read into the index first."""
-
-    def __init__(self, context: Context) -> None:
-        self._context, self._said = context, monotonic()
-
-    def __call__(self, domain: str, versions: int) -> None:
-        if monotonic() - self._said >= _PATIENCE:
-            self._said = monotonic()
-            self._context.note(f"{domain}: reading what is new into the index, {versions} versions so far")

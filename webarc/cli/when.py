@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
 
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line, safe
+from webarc.cli.patience import Patience
 from webarc.cli.versions import opened, version_json
 from webarc.errors import Damaged
 
 if TYPE_CHECKING:
     from webarc.diff.occurrences import Answer, Occurrence, Stay
-    from webarc.diff.textindex import Progress
     from webarc.sql.rows import VersionRow
 
-_PATIENCE = 2.0
-_AGAIN_AFTER = 10.0
 _EPILOG = """\b
 Examples:
   webarc when example.org "free shipping"
@@ -50,9 +47,13 @@ def when(context: Context, place: str, text: str, word: bool, most: int | None, 
     from webarc.diff.occurrences import find
     from webarc.diff.phrases import Phrase
 
-    phrase = Phrase(text, word=word)
+    phrase, patience = Phrase(text, word=word), Patience(context)
+
+    def moved(versions: int) -> None:
+        patience(f"reading the text of what is new, {versions} versions so far")
+
     with opened(context) as catalog:
-        answer = find(catalog, place, phrase, context.warn, _patience(context))
+        answer = find(catalog, place, phrase, context.warn, moved)
     for occurrence in answer.occurrences[:most]:
         if as_json:
             json_line(_as_json(occurrence))
@@ -109,16 +110,3 @@ def _sum_up(context: Context, text: str, answer: Answer) -> None:
         return
     there = sum(occurrence.stays[-1].is_open() for occurrence in found)
     context.note(f"On {counted(len(found), 'page')}, still there on {there:,}; searched {searched}.")
-
-
-def _patience(context: Context) -> Progress:
-    """Says now and then why nothing happens yet when much has to be read first."""
-    due = monotonic() + _PATIENCE
-
-    def moved(versions: int) -> None:
-        nonlocal due
-        if monotonic() >= due:
-            due = monotonic() + _AGAIN_AFTER
-            context.note(f"reading the text of what is new, {versions} versions so far")
-
-    return moved
