@@ -46,7 +46,7 @@ class BlobPack:
         self._installed: list[Path] = []
         self._put(_header(0))
 
-    def add(self, data: bytes) -> str:
+    def add(self, data: bytes | memoryview) -> str:
         """Put in one blob, once; returns its name."""
         name = blob_name(data)
         if self._is_new(name):
@@ -134,7 +134,7 @@ class BlobPack:
         return after.digest()
 
 
-def blob_name(data: bytes) -> bytes:
+def blob_name(data: bytes | memoryview) -> bytes:
     """The name that git gives to a blob."""
     digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)

@@ -23,7 +23,7 @@ class Stream(Protocol):
         """The last part."""
 
 
-def deflated(data: bytes) -> bytes:
+def deflated(data: bytes | memoryview) -> bytes:
     """Bytes, compressed."""
     return _library.compress(data, _LEVEL)
 

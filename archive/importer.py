@@ -59,18 +59,19 @@ class Importer:
             else:
                 self._add_large(path, file, size)
 
-    def add_bytes(self, path: str, data: bytes) -> None:
-        """Pack bytes now and remember that the commit has them at this path."""
+    def add_bytes(self, path: str, data: bytes | memoryview) -> str:
+        """Pack bytes now and remember that the commit has them at this path; returns the name of the blob."""
         self._check()
         with storage("packing"):
             if self._pack is None and self._few_size + len(data) <= _FEW:
                 # A handful goes to git together with the commit: one pack less in the repository.
-                self._few.append(data)
+                self._few.append(bytes(data))
                 self._few_size += len(data)
                 name = blob_name(data).hex()
             else:
                 name = self._opened().add(data)
         self._remember(b"M 100644 %s %s\n" % (name.encode(), _quoted(path)))
+        return name
 
     def drop(self, path: str) -> None:
         """Remember that the commit has no file at this path."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from itertools import groupby, islice
@@ -41,12 +41,14 @@ def catch_up(
     on_progress: Progress | None = None,
     rows_at_a_time: int = _ROWS_AT_A_TIME,
     before_writing: Callable[[], None] | None = None,
+    known: Mapping[str, Metadata] | None = None,
 ) -> int:
     """Write what git holds beyond the index; returns how many versions that were.
 
     The rows of a domain without a repository, or without a commit, are removed. What is damaged in git is left out.
     `on_problem` gets a sentence for everything that cannot be read, `on_progress` the domain and the versions so far;
     `before_writing` is called before any row is written, so that reading can begin while the work tree is brought.
+    `known` holds documents by blob that the caller has written itself and that need not be read from git again.
     """
     note = on_problem or _unheard
     versions = 0
@@ -64,6 +66,7 @@ def catch_up(
             numbering = Numbering(reader, tip, index, repo.domain, note)
             reading = _Reading(repo, reader, index, batch, rows_at_a_time, note, numbering)
             reading.on_progress, reading.before_writing = on_progress, before_writing
+            reading.known = known or {}
             with suppress(_MovedOn):
                 reading.read(commits)
             versions += reading.versions
@@ -92,6 +95,7 @@ class _Reading:
         self._definitions = index.definitions(repo.domain)
         self.on_progress: Progress | None = None
         self.before_writing: Callable[[], None] | None = None
+        self.known: Mapping[str, Metadata] = {}
         self.versions = 0
 
     def read(self, commits: list[Commit]) -> None:
@@ -116,13 +120,14 @@ class _Reading:
             if files[METADATA].status == "D":
                 self._batch.removed(arc, commit.tag)
         written = [(arc, files) for arc, files in arcs if files[METADATA].status != "D"]
-        documents = self._reader.read_many([files[METADATA].blob for _, files in written])
-        for (arc, files), data in zip(written, documents, strict=True):
-            self._read_arc(commit, arc, files, data)
+        unknown = [files[METADATA].blob for _, files in written if files[METADATA].blob not in self.known]
+        documents = self._reader.read_many(unknown)
+        for arc, files in written:
+            meta = self.known.get(files[METADATA].blob) or self._metadata(commit, arc, next(documents))
+            self._read_arc(commit, arc, files, meta)
 
-    def _read_arc(self, commit: Commit, arc: str, files: dict[str, Change], data: bytes | Damaged | None) -> None:
+    def _read_arc(self, commit: Commit, arc: str, files: dict[str, Change], meta: Metadata | None) -> None:
         document = files[METADATA]
-        meta = self._metadata(commit, arc, data)
         if meta is None:
             self._batch.lost(arc)
         elif self._walk.is_version(commit, meta.commit_tag):

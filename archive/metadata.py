@@ -37,6 +37,28 @@ class Metadata:
     response: Response
 
 
+Plain = tuple[str, str, str | None, str, str, str, str, str, tuple[int, str, str, str, str, str, str, str, int, str]]
+
+
+def to_plain(meta: Metadata) -> Plain:
+    """Metadata without the headers as values that pass through a pipe at little cost."""
+    answer = meta.response
+    response = (
+        *(answer.status, answer.url, answer.http_version, answer.declared_type, answer.charset),
+        *(answer.etag, answer.last_modified, answer.file, answer.length, answer.sha256),
+    )
+    return (
+        *(meta.url, meta.mime_type, meta.title, meta.path, meta.domain),
+        *(meta.crawl_time, meta.create_time, meta.commit_tag, response),
+    )
+
+
+def from_plain(values: Plain) -> Metadata:
+    """What `to_plain` was given, without the headers."""
+    url, mime_type, title, path, domain, crawl_time, create_time, tag, response = values
+    return Metadata(url, mime_type, title, path, domain, crawl_time, create_time, tag, Response(*response, ()))
+
+
 def commit_tag(crawl_time: str, domain: str) -> str:
     """`2026-11-15T23:50:00@example.org`: what finds a version again in git."""
     return f"{crawl_time.replace(' ', 'T')}@{domain}"

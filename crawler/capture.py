@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import marshal
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from webarc.archive.metadata import Metadata, from_plain
 
 PART = "data.part"
 
@@ -66,9 +69,18 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """A commit is in git for good; its files are now being brought to the work tree."""
+    """A commit is in git for good; its files are now being brought to the work tree.
+
+    `documents` are those of its data.xml, by blob, that are still in memory.
+    """
 
     domain: str
+    documents: bytes
+
+    def known(self) -> dict[str, Metadata]:
+        """The documents."""
+        found = marshal.loads(self.documents)  # noqa: S302 - written by our own other half
+        return {blob: from_plain(values) for blob, values in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,8 @@ class Instance:
         reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)
         events = self._line.commit(self._orders(reporter))
         for landed in events:
-            committed = self._index_commit(landed.domain, events)
+            assert isinstance(landed, Landed)
+            committed = self._index_commit(landed, events)
             result.warnings += committed.warnings
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
@@ -193,7 +194,7 @@ class Instance:
         reporter.conclude(result, monotonic() - self._began)
         self._resumption.end(harvest.reason, result.commit_tag)
 
-    def _index_commit(self, domain: str, events: Iterator[Landed | Committed]) -> Committed:
+    def _index_commit(self, landed: Landed, events: Iterator[Landed | Committed]) -> Committed:
         """Read a commit for the index while its files are brought to the work tree; write the rows after that."""
         brought: list[Landed | Committed] = []
 
@@ -201,7 +202,8 @@ class Instance:
             if not brought:
                 brought.append(next(events))
 
-        catch_up(self._archive.repository(domain), self._index, before_writing=wait_until_brought)
+        repository = self._archive.repository(landed.domain)
+        catch_up(repository, self._index, before_writing=wait_until_brought, known=landed.known())
         wait_until_brought()
         committed = brought[0]
         assert isinstance(committed, Committed)

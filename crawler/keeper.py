@@ -6,6 +6,7 @@ next ones are fetched. Blobs go to git as they come; nothing refers to them unti
 
 from __future__ import annotations
 
+import marshal
 import os
 import shutil
 from collections import Counter
@@ -19,7 +20,7 @@ from webarc.archive import times
 from webarc.archive.document import parse, render
 from webarc.archive.importer import Importer
 from webarc.archive.layout import ADDED_FILES, METADATA, domain_folder, is_data_file
-from webarc.archive.metadata import Metadata, Response, commit_tag
+from webarc.archive.metadata import Metadata, Plain, Response, commit_tag, to_plain
 from webarc.archive.mime import data_name, extension, type_of
 from webarc.archive.objects import ObjectReader
 from webarc.archive.repository import Repository
@@ -29,6 +30,8 @@ from webarc.crawler.capture import PART, Capture, Committed, Landed, Order, Own,
 from webarc.filters.chain import Chain
 
 _HEAD = 8_192
+# What was written lately need not be read again for the index; a million pages must not fill the memory.
+_MOST_DOCUMENTS = 20_000
 
 
 @dataclass(slots=True)
@@ -52,6 +55,7 @@ class _Site:
         self.count = 0
         self.waiting: list[_Kept] = []
         self.replacing: list[_Kept] = []
+        self.documents: dict[str, Plain] = {}
 
     @property
     def tag(self) -> str:
@@ -105,7 +109,8 @@ class Keeper:
         else:
             _make_folder(folder)
             _write(document, body)
-        description = render(_described(capture, site, mime_type, name))
+        meta = _described(capture, site, mime_type, name)
+        description = render(meta)
         _write(f"{folder}/{METADATA}", description)
         refusal = self._chain.verdict(Path(document))
         if refusal:
@@ -119,7 +124,9 @@ class Keeper:
                 importer.add(f"{capture.arc}/{name}", Path(document))
             else:
                 importer.add_bytes(f"{capture.arc}/{name}", body)
-            importer.add_bytes(f"{capture.arc}/{METADATA}", description)
+            blob = importer.add_bytes(f"{capture.arc}/{METADATA}", description)
+            if len(site.documents) < _MOST_DOCUMENTS:
+                site.documents[blob] = to_plain(meta)
 
     def _named(self, capture: Capture, folder: str, body: bytes | None) -> tuple[str, str]:
         """The name of the document in its ARC folder, and its MIME type by content."""
@@ -181,7 +188,7 @@ class Keeper:
             body = order.body or f"new {self._new[order.domain]}, changed {self._changed[order.domain]}"
             message = f"{site.tag}\n\n{body}\n\nWebarc-Kind: {kind}\n"
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
-            yield Landed(order.domain)
+            yield Landed(order.domain, marshal.dumps(site.documents))
             warnings += bring(repository, site.staged)
         yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
         shutil.rmtree(site.staged, ignore_errors=True)  # while the fetch side writes the index
