@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -115,8 +116,14 @@ def _response(answer: Response) -> list[str]:
         element("file", answer.file),
         f"<length>{answer.length}</length>",
         element("sha256", answer.sha256),
-        *[element("header", value, name) for name, value in answer.headers],
+        *[_header(value, name) for name, value in answer.headers],
     ]
+
+
+@lru_cache(maxsize=1024)
+def _header(value: str, name: str) -> str:
+    """A header; a server sends most of them with every answer."""
+    return element("header", value, name)
 
 
 def _parsed_response(node: _Element) -> Response:

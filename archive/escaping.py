@@ -10,6 +10,8 @@ _ESCAPE = re.compile(r"\\(\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 # Line ends and tabs are legal, but a parser normalises them unless they are written as references.
 _IN_TEXT = re.compile("[&<>\n\r]")
 _IN_ATTRIBUTE = re.compile('[&<>"\t\n\r]')
+# Most texts have none of what must be written in another way.
+_SPECIAL = re.compile('[&<>"\t\n\r\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]')
 _REFERENCES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
@@ -40,6 +42,8 @@ def in_attribute(text: str) -> str:
 
 def element(name: str, text: str, attribute: str | None = None) -> str:
     """`<name>text</name>`, marked as escaped where it must be; the attribute is called `name`."""
+    if attribute is None and not _SPECIAL.search(text):
+        return f"<{name}>{text}</{name}>"
     mark = ""
     if is_forbidden(text) or (attribute is not None and is_forbidden(attribute)):
         mark, text = ' escaped="true"', escape(text)

@@ -27,7 +27,8 @@ def storage_problem(what: str, error: OSError) -> StorageProblem:
     """The error for something that the operating system did not let us do."""
     if error.errno in _FULL:
         return _full(what)
-    return StorageProblem(f"{what} failed ({error}); mend the cause and run the command again.")
+    reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return StorageProblem(f"{what} failed ({reason}); mend the cause and run the command again.")
 
 
 @contextmanager

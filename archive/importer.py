@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from webarc.archive.blobpack import BlobPack, blob_name
-from webarc.archive.failures import storage
+from webarc.archive.failures import storage, storage_problem
 from webarc.archive.fastimport import FastImport
 from webarc.archive.gitenv import EMAIL, NAME, git
 from webarc.archive.tags import tag_name
@@ -62,14 +62,16 @@ class Importer:
     def add_bytes(self, path: str, data: bytes | memoryview) -> str:
         """Pack bytes now and remember that the commit has them at this path; returns the name of the blob."""
         self._check()
-        with storage("packing"):
-            if self._pack is None and self._few_size + len(data) <= _FEW:
-                # A handful goes to git together with the commit: one pack less in the repository.
-                self._few.append(bytes(data))
-                self._few_size += len(data)
-                name = blob_name(data).hex()
-            else:
+        if self._pack is None and self._few_size + len(data) <= _FEW:
+            # A handful goes to git together with the commit: one pack less in the repository.
+            self._few.append(bytes(data))
+            self._few_size += len(data)
+            name = blob_name(data).hex()
+        else:
+            try:
                 name = self._opened().add(data)
+            except OSError as error:
+                raise storage_problem("packing", error) from error
         self._remember(b"M 100644 %s %s\n" % (name.encode(), _quoted(path)))
         return name
 
@@ -142,8 +144,10 @@ class Importer:
 
     def _remember(self, line: bytes) -> None:
         self._check()
-        with storage("noting a change for the commit"):
+        try:
             self._spool.write(line)
+        except OSError as error:
+            raise storage_problem("noting a change for the commit", error) from error
         self._lines += 1
 
     def _changes(self) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ empty part is `%_`. A part or path that is too long ends in `%_~` and the SHA-25
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -76,6 +77,7 @@ def url_of(path: str | Path, scheme: str = "https") -> str:
     return canonical(f"{scheme}://{domain_of(folder)}/{'/'.join(parts)}")
 
 
+@lru_cache(maxsize=4096)
 def _segment(text: str) -> str:
     """One folder name for one part of a URL."""
     if not text:

@@ -90,7 +90,7 @@ _HOLDERS: dict[str, tuple[str, ...]] = {
 _HOLDERS["application/x-ole-storage"] = _HOLDERS["application/cdfv2"]
 
 
-def type_of(path: Path, head: bytes, declared: str) -> str:
+def type_of(path: Path | str, head: bytes, declared: str) -> str:
     """The type of a document by its first bytes (8 KiB are enough), its declared type and the name of its ARC."""
     head = head[:HEAD]
     said = declared_type(declared)
@@ -159,9 +159,10 @@ def _worth_reading(head: bytes) -> bytes:
     return head if head.startswith(b"PK") else head[: HEAD // 2]
 
 
-def _extension_at(path: Path) -> str:
+def _extension_at(path: Path | str) -> str:
     """The extension of the URL whose ARC this file lies in; its query is written after `%_3F`."""
-    return extension_of_name(path.parent.name.partition("%_3F")[0])
+    folder = str(path).rpartition("/")[0]
+    return extension_of_name(folder.rpartition("/")[2].partition("%_3F")[0])
 
 
 def _one_name(name: str) -> str:

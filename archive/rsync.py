@@ -40,8 +40,11 @@ class Copying:
         if problems and error is None:
             raise problems[0]
 
-    def start(self, source: Path, wanted: Iterable[str]) -> None:
-        """Copy files, named by their paths below the source, to the same places below the target."""
+    def start(self, source: Path, wanted: Iterable[str], *, move: bool = False) -> None:
+        """Copy files, named by their paths below the source, to the same places below the target.
+
+        Those that are to be moved are removed from the source one by one as they arrive.
+        """
         if len(self._running) == _AT_ONCE:
             problem = self._ended()
             if problem:
@@ -51,12 +54,13 @@ class Copying:
         entries = collapsed(source, wanted)
         names.write_bytes("".join(f"./{entry}\0" for entry in entries).encode("utf-8", "surrogateescape"))
         complaints = complaint_book()
-        self._running.append((self._run(names, source, complaints), complaints))
+        options = [*_MODES, "--remove-source-files"] if move else _MODES
+        self._running.append((self._run(names, source, options, complaints), complaints))
 
-    def _run(self, names: Path, source: Path, complaints: IO[bytes]) -> Popen[bytes]:
+    def _run(self, names: Path, source: Path, options: Iterable[str], complaints: IO[bytes]) -> Popen[bytes]:
         try:
             return Popen(
-                [*_COMMAND, *_MODES, f"--files-from={names}", "--", f"{source}/", f"{self._target}/"],
+                [*_COMMAND, *options, f"--files-from={names}", "--", f"{source}/", f"{self._target}/"],
                 # Without a home no alias file of the user can change what the options mean.
                 env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
                 cwd="/",

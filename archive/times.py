@@ -19,12 +19,12 @@ def now() -> datetime:
 
 def text(moment: datetime) -> str:
     """`2026-11-15 23:50:00`, as the database and people see it."""
-    return moment.astimezone(CET).strftime("%Y-%m-%d %H:%M:%S")
+    return moment.astimezone(CET).replace(tzinfo=None).isoformat(" ", "seconds")
 
 
 def xml(moment: datetime) -> str:
     """`2026-11-15T23:50:00`, as XML and commitTags have it."""
-    return moment.astimezone(CET).strftime("%Y-%m-%dT%H:%M:%S")
+    return moment.astimezone(CET).replace(tzinfo=None).isoformat("T", "seconds")
 
 
 def parse(value: str) -> datetime:

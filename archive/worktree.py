@@ -117,7 +117,7 @@ class _Bringing:
     def _copy(self, missing: list[Step], copying: rsync.Copying, workshop: Path) -> None:
         ready = self._ready(missing)
         if self.staged and ready:
-            copying.start(self.staged, ready)
+            copying.start(self.staged, ready, move=True)
         rest = [step for step in missing if step.path not in ready]
         if rest:
             folder = Path(mkdtemp(dir=workshop))

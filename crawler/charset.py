@@ -132,7 +132,8 @@ def _declared(head: bytes) -> str | None:
     found = _XML.match(head)
     named = encoding_named(found.group(1).decode("ascii")) if found else None
     if not named and b"charset" in head.lower():
-        named = next(filter(None, map(_meta_charset, _META.findall(_COMMENT.sub(b"", head)))), None)
+        metas = (meta for meta in _META.findall(_COMMENT.sub(b"", head)) if b"charset" in meta.lower())
+        named = next(filter(None, map(_meta_charset, metas)), None)
     # Whoever reads the declaration as ASCII has proved that it is not UTF-16.
     return "utf-8" if named and named.startswith("utf-16") else named
 

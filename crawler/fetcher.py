@@ -13,6 +13,7 @@ import ssl
 import time
 from collections import deque
 from pathlib import Path
+from select import select
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,7 +36,7 @@ __all__ = ["ERRORS", "Answer", "FetchLimits", "FetchOptions", "Fetcher", "Reques
 _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[^\s]+")
 _LOOK_FOR_SILENCE = 0.25
 _MOST_HOSTS = 10_000
-# select() returns at once while libcurl has no socket to watch, as when a name is being looked up.
+# libcurl has no socket to watch for a while, as when a name is being looked up.
 _NOTHING_TO_WATCH = 0.002
 
 
@@ -67,6 +68,7 @@ class Fetcher:
         self._done: list[Answer] = []
         self._looked = 0.0
         self._hosts: dict[str, bool] = {}
+        self._watched: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -78,6 +80,10 @@ class Fetcher:
     def active(self) -> int:
         """Requests whose answers have not been collected yet."""
         return len(self._running) + len(self._line) + len(self._later) + len(self._done)
+
+    def watch(self, descriptor: int) -> None:
+        """End waiting for answers early when there is something to read here."""
+        self._watched = descriptor
 
     def submit(self, request: Request) -> None:
         """Ask for a URL; its answer comes out of collect()."""
@@ -103,9 +109,8 @@ class Fetcher:
             if self._done or not self.active:
                 break
             left = until - time.monotonic()
-            if left <= 0:
+            if left <= 0 or self._wait(left):
                 break
-            self._wait(left)
         answers, self._done = self._done, []
         return answers
 
@@ -175,7 +180,8 @@ class Fetcher:
             if transfer.paused and throttle.wait() == 0:
                 transfer.resume()
 
-    def _wait(self, left: float) -> None:
+    def _wait(self, left: float) -> bool:
+        """Wait for something to happen; returns whether it happened at what is watched besides."""
         pause = min(left, _LOOK_FOR_SILENCE)
         if self._later:
             pause = min(pause, max(0.0, self._later[0][0] - time.monotonic()))
@@ -184,13 +190,12 @@ class Fetcher:
         due = self._multi.timeout()
         if due >= 0:
             pause = min(pause, due / 1000)
-        if not self._running:
-            time.sleep(pause)
-            return
-        before = time.monotonic()
-        ready = self._multi.select(pause)
-        if ready <= 0 and pause > _NOTHING_TO_WATCH and time.monotonic() - before < _NOTHING_TO_WATCH:
-            time.sleep(_NOTHING_TO_WATCH)
+        also = [] if self._watched is None else [self._watched]
+        reading, writing, failing = self._multi.fdset() if self._running else ([], [], [])
+        if self._running and not (reading or writing or failing):
+            pause = min(pause, _NOTHING_TO_WATCH)
+        ready, _, _ = select([*reading, *also], writing, failing, pause)
+        return self._watched in ready
 
     # -- handles ----------------------------------------------------------------------------------------------
 

@@ -10,9 +10,11 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from webarc.archive.urls import key_of
 from webarc.errors import NoSpace, StorageProblem
+from webarc.sql.room import has_room
 from webarc.sql.rows import CurrentRow
 from webarc.sql.statements import statement
 
@@ -35,8 +37,7 @@ class Item:
     current: CurrentRow | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What became of a URL that was asked for."""
 
     id: int
@@ -55,11 +56,16 @@ class Frontier:
     """The queue of a crawl and the memory of what it has seen."""
 
     def __init__(self, file: Path) -> None:
+        self._folder = file.parent
         self._database = sqlite3.connect(file, isolation_level=None)
-        # Losing power loses the crawl anyway; losing the process does not lose what was written.
-        for setting in ("frontier_unsynced", "frontier_wal"):
-            self._database.execute(statement(setting)).fetchall()
-        self._database.executescript(statement("frontier_create"))
+        try:
+            # Losing power loses the crawl anyway; losing the process does not lose what was written.
+            for setting in ("frontier_unsynced", "frontier_wal"):
+                self._database.execute(statement(setting)).fetchall()
+            self._database.executescript(statement("frontier_create"))
+        except sqlite3.OperationalError as error:
+            self._database.close()
+            raise _problem(error, self._folder) from None
         self._asked: set[int] = set()
         self._skipped: set[int] = set()
         self._new: list[tuple[str, int, str, int, bool]] = []
@@ -139,7 +145,7 @@ class Frontier:
         """Every URL that was asked for, sorted by URL."""
         self.flush()
         for row in self._database.execute(statement("frontier_rows")):
-            yield Row(*row)
+            yield Row._make(row)
 
     def gone(self) -> list[Item]:
         """The URLs that answered 404 or 410."""
@@ -194,9 +200,7 @@ class Frontier:
             self._database.executemany(statement(name), rows)
             self._database.execute(statement("frontier_commit"))
         except sqlite3.OperationalError as error:
-            if "full" in str(error):
-                raise NoSpace("the disk is full; make room and crawl again, nothing committed is lost.") from None
-            raise StorageProblem(f"the crawl's list of URLs cannot be written ({error}); crawl again.") from None
+            raise _problem(error, self._folder) from None
 
     def close(self) -> None:
         """Let go of the file; it goes with the temp dir."""
@@ -206,3 +210,10 @@ class Frontier:
 def _item(row: tuple[int, str, int, str, int, int]) -> Item:
     row_id, url, depth, kind, redirects, plain = row
     return Item(row_id, url, depth, kind, redirects, bool(plain))
+
+
+def _problem(error: sqlite3.OperationalError, folder: Path) -> StorageProblem:
+    # SQLite does not always know why it could not write: on a full disk it may speak of an I/O error.
+    if "full" in str(error) or not has_room(folder):
+        return NoSpace("the disk is full; make room and crawl again, nothing committed is lost.")
+    return StorageProblem(f"the crawl's list of URLs cannot be written ({error}); crawl again.")

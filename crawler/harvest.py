@@ -75,6 +75,7 @@ class Harvest:
                 break
             for answer in self._fetcher.collect(pause):
                 self._handle(answer)
+            self._judge().listen()
             self._control.progress(self.progress)
         if self.reason:
             self._drain()
@@ -107,7 +108,7 @@ class Harvest:
         return self.judgement
 
     def _busy(self) -> bool:
-        return bool(self._fetcher.active or self._hosts.ready or self._later)
+        return bool(self._fetcher.active or self._hosts.ready or self._later or self._judge().pending)
 
     def _must_stop(self) -> bool:
         if not self.reason:
@@ -134,6 +135,7 @@ class Harvest:
             for answer in self._fetcher.collect(0.1):
                 if not answer.error:
                     self._handle(answer)
+        self._judge().settle()
 
     def _deeper(self) -> bool:
         """Move on to the next level of links once this one is wholly done, so that depths are shortest paths."""

@@ -32,10 +32,12 @@ from webarc.crawler.judgement import Judgement
 from webarc.crawler.keeper import Keeper
 from webarc.crawler.keeping import KeeperLine
 from webarc.crawler.manners import Manners
-from webarc.crawler.recollection import Recollection
+from webarc.crawler.reader import ReaderLine
 from webarc.crawler.reporting import Reporter
 from webarc.crawler.resumption import Resumption
+from webarc.crawler.ring import Ring
 from webarc.crawler.scope import Scope
+from webarc.crawler.shelf import Shelf
 from webarc.crawler.trail import Trail
 from webarc.crawler.wget import Wget
 from webarc.errors import Damaged, Locked, Stopped, WebarcError
@@ -81,7 +83,7 @@ class Instance:
         self._definition = job.options.definition(list(job.starts))
         self._crawl_times: dict[str, str] = {}
         self._previous: dict[str, Previous] = {}
-        self._readers: dict[str, tuple[ObjectReader, str]] = {}
+        self._objects: dict[str, tuple[ObjectReader, str]] = {}
         self._empty: dict[str, bool] = {}
         self._problems: list[str] = []
         self._owned: dict[str, str] = {}
@@ -93,15 +95,17 @@ class Instance:
             self._resumption = Resumption(self._archive, job, self._definition, self._control.say)
             self._staging = stack.enter_context(self._resumption).staging
             # Forked before databases and connections are open: those must not be shared between processes.
-            self._line = stack.enter_context(KeeperLine(self._make_keeper))
+            self._ring = Ring()
+            self._line = stack.enter_context(KeeperLine(self._make_keeper, self._ring))
+            cache = self._archive.internal / "cache" / f"{domain_folder(job.domain)}.links.db"
+            self._reader = stack.enter_context(ReaderLine(self._ring, cache, (self._line.companion,)))
             self._index = Index(job.database)
             stack.callback(self._index.close)
             self._own(job.domain, job.starts[0].partition(":")[0])
             self._frontier = self._resumption.frontier()
             stack.callback(self._frontier.close)
             self._resumption.begin(self._crawl_times[job.domain])
-            cache = self._archive.internal / "cache" / f"{domain_folder(job.domain)}.links.db"
-            self._recollection = Recollection(cache, self._crawl_times[job.domain])
+            self._reader.begin(self._crawl_times[job.domain])
         except BaseException:
             stack.close()
             raise
@@ -141,7 +145,11 @@ class Instance:
             requisites_from_anywhere=job.options.requisites_from_anywhere,
         )
         with make_fetcher(job) as fetcher:
-            trail = Trail(job.options, self._frontier, scope, self._owned, job.owned_elsewhere, self._adopt)
+            fetcher.watch(self._reader.fileno())
+            trail = Trail(
+                *(job.options, self._frontier, scope, self._owned, job.owned_elsewhere),
+                *(self._adopt, self._reader.forget),
+            )
             manners = Manners(job.options.wait, job.options.random_wait, job.options.connections)
             errands = Errands(job.options, fetcher, manners, trail, self._owned)
             harvest = Harvest(
@@ -150,7 +158,8 @@ class Instance:
             )
             judgement = Judgement(
                 *(job.options, self._frontier, trail, self._owned),
-                recollection=self._recollection,
+                reader=self._reader,
+                shelf=Shelf(self._ring, self._make_room),
                 stored=self._stored,
                 deliver=self._line.keep,
                 again=harvest.push,
@@ -177,7 +186,7 @@ class Instance:
             ending.ask_gone_again()
 
     def _finish(self, harvest: Harvest, judgement: Judgement, ending: Ending, result: Result) -> None:
-        self._recollection.close(sweep=not harvest.reason)
+        self._reader.close(sweep=not harvest.reason)
         verdicts = self._line.verdicts()
         self._frontier.refuse(verdicts.drops)
         reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)
@@ -250,7 +259,7 @@ class Instance:
         return True
 
     def _last_crawl(self, domain: str) -> Previous:
-        reader = self._reader(domain)
+        reader = self._objects_of(domain)
         if reader is None:
             return Previous(None, [])
         objects, tip = reader
@@ -263,14 +272,14 @@ class Instance:
             self._problems.append(f"the last report of {domain} cannot be read: {error}")
             return Previous(None, [])
 
-    def _reader(self, domain: str) -> tuple[ObjectReader, str] | None:
-        if domain not in self._readers:
+    def _objects_of(self, domain: str) -> tuple[ObjectReader, str] | None:
+        if domain not in self._objects:
             repository = self._archive.repository(domain)
             tip = repository.tip() if repository.exists() else None
             if tip is None:
                 return None
-            self._readers[domain] = (self._stack.enter_context(repository.reader()), tip)
-        return self._readers[domain]
+            self._objects[domain] = (self._stack.enter_context(repository.reader()), tip)
+        return self._objects[domain]
 
     def _current(self, domain: str, arcs: list[str]) -> dict[str, CurrentRow]:
         if domain not in self._empty:
@@ -284,12 +293,17 @@ class Instance:
         item.current = self._current(host_of(item.url), [arc]).get(arc)
 
     def _stored(self, domain: str, row: CurrentRow) -> bytes | None:
-        reader = self._reader(domain)
+        reader = self._objects_of(domain)
         try:
             return reader[0].read(row.blob or f"{reader[1]}:{row.arc}/{row.file}") if reader else None
         except Damaged as error:
             self._problems.append(f"the stored copy of {row.url} cannot be read: {error}")
             return None
+
+    def _make_room(self) -> None:
+        """The ring is full: let the keeper have what is held back, and hear the reader."""
+        self._reader.listen()
+        self._line.flush()
 
     def _make_keeper(self) -> Keeper:
         job = self._job

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from pathlib import Path
+from functools import partial
 
 from webarc.archive.layout import arc_of
 from webarc.archive.urls import host_of, key_of
@@ -14,20 +14,24 @@ from webarc.crawler.errands import REDIRECTS
 from webarc.crawler.exchange import Answer
 from webarc.crawler.frontier import Frontier, Item
 from webarc.crawler.options import CrawlOptions
-from webarc.crawler.reading import Reading, body_of, is_readable, media_type, read
-from webarc.crawler.recollection import Recollection
+from webarc.crawler.reader import Question, ReaderLine
+from webarc.crawler.reading import Reading, is_readable, media_type
+from webarc.crawler.ring import Slot
 from webarc.crawler.robots import nofollow_header, product_token
+from webarc.crawler.shelf import Shelf
 from webarc.crawler.trail import Trail
 from webarc.errors import BadURL
 from webarc.sql.rows import CurrentRow
 
 _GONE = (404, 410)
-_CARRIED = 1024 * 1024
 _NOTHING_READ = Reading(None, "", ())
 
 
 class Judgement:
-    """Judges answers one by one; what it decides is in the frontier, what is worth keeping goes to `deliver`."""
+    """Judges answers one by one; what it decides is in the frontier, what is worth keeping goes to `deliver`.
+
+    Documents are read by another process meanwhile: such answers are decided on in `listen` or `settle`.
+    """
 
     def __init__(
         self,
@@ -36,16 +40,18 @@ class Judgement:
         trail: Trail,
         owned: dict[str, str],
         *,
-        recollection: Recollection,
+        reader: ReaderLine,
+        shelf: Shelf,
         stored: Callable[[str, CurrentRow], bytes | None],
-        deliver: Callable[[Capture, bytes | None], None],
+        deliver: Callable[[Capture, Slot | None], None],
         again: Callable[[Item], None],
     ) -> None:
         self._options = options
         self._frontier = frontier
         self._trail = trail
         self._owned = owned
-        self._recollection = recollection
+        self._reader = reader
+        self._shelf = shelf
         self._stored = stored
         self._deliver = deliver
         self._again = again
@@ -92,22 +98,40 @@ class Judgement:
         self._again(item)
         return True
 
+    @property
+    def pending(self) -> int:
+        """Answers whose documents are still being read."""
+        return self._reader.pending
+
+    def listen(self) -> None:
+        """Decide on what has been read meanwhile."""
+        self._reader.listen()
+
+    def settle(self) -> None:
+        """Decide on everything that is still being read."""
+        self._reader.settle()
+
     def _not_modified(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         content_type = row.declared_type or row.mime_type
         if self._trail.open and is_readable(content_type):
-            self._follow_stored(item, answer, row, content_type)
-        self._unchanged(item, answer, row)
+            question = self._question(item, answer, row.sha256, row.declared_type, content_type)
+            question = question._replace(charset=row.charset)
+            self._reader.ask(question, partial(self._remembered, item, answer, row, question))
+        else:
+            self._unchanged(item, answer, row)
 
-    def _follow_stored(self, item: Item, answer: Answer, row: CurrentRow, content_type: str) -> None:
-        key = self._key(item.url, row.sha256, f"{row.declared_type};{row.charset}", answer)
-        reading = self._recollection.get(key)
-        if reading is None:
-            body = self._stored(host_of(item.url), row)
-            if body is None:
-                return
-            reading = self._read(item, body, content_type, answer)
-            self._recollection.put(key, reading)
-        self._trail.follow(item, reading)
+    def _remembered(
+        self, item: Item, answer: Answer, row: CurrentRow, question: Question, reading: Reading | None
+    ) -> None:
+        """Links of a page that has not changed; if nobody knows them any more, they are read from the stored bytes."""
+        body = self._stored(host_of(item.url), row) if reading is None and question.body is None else None
+        if body is not None:
+            question = question._replace(body=body)
+            self._reader.ask(question, partial(self._remembered, item, answer, row, question))
+            return
+        if reading is not None:
+            self._trail.follow(item, reading)
+        self._unchanged(item, answer, row)
 
     def _unchanged(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         self.counts["unchanged"] += 1
@@ -121,41 +145,36 @@ class Judgement:
         content_type = answer.header("content-type")
         part = answer.request.target
         assert part is not None, "pages are always fetched into a file"
-        reading = _NOTHING_READ
-        if is_readable(content_type):
-            reading = self._read(item, body_of(answer.body, part), content_type, answer)
-            key = self._key(item.url, answer.sha256, f"{media_type(content_type)};{reading.charset}", answer)
-            self._recollection.put(key, reading)
+        slot = self._shelf.put(answer, part)
+        if not is_readable(content_type):
+            self._store(item, answer, slot, _NOTHING_READ)
+            return
+        question = self._question(item, answer, answer.sha256, media_type(content_type), content_type)
+        where = {"place": str(part)} if slot is None else {"start": slot.start}
+        self._reader.ask(question._replace(**where), partial(self._understood, item, answer, slot))
+
+    def _understood(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading | None) -> None:
+        assert reading is not None, "what has a body is always read"
         # Links first: a page that the frontier has as done must not lose them if the crawl is killed.
         self._trail.follow(item, reading)
-        self._store(item, answer, reading, part)
+        self._store(item, answer, slot, reading)
 
-    def _store(self, item: Item, answer: Answer, reading: Reading, part: Path) -> None:
+    def _store(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading) -> None:
         row = item.current
         declared = media_type(answer.header("content-type"))
         if self._unwanted(declared):
-            part.unlink(missing_ok=True)
             self._frontier.finish(item, "filtered", answer.status, error="type", size=answer.length)
         elif row and (answer.sha256, declared, reading.charset) == (row.sha256, row.declared_type, row.charset):
-            part.unlink(missing_ok=True)
             self._unchanged(item, answer, row)
         elif row and self._would_downgrade(item, row):
-            part.unlink(missing_ok=True)
             self.counts["unchanged"] += 1
             self._frontier.finish(item, "unchanged", answer.status, error="https-kept")
         else:
             self._frontier.finish(item, "stored", answer.status, size=answer.length)
-            self._deliver(_capture(item, answer, declared, reading), self._carried(answer, part))
-
-    def _carried(self, answer: Answer, part: Path) -> bytes | None:
-        """A small body travels with its capture, a large one waits in its place in the temp dir."""
-        if answer.stored or answer.body is None:
-            return None
-        if answer.length <= _CARRIED:
-            return answer.body
-        part.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(answer.body)
-        return None
+            self._deliver(_capture(item, answer, declared, reading), slot)
+            return
+        assert answer.request.target is not None
+        self._shelf.drop(slot, answer.request.target)
 
     def _would_downgrade(self, item: Item, row: CurrentRow) -> bool:
         """Plain http never replaces what https brought, unless the start URL itself is http."""
@@ -187,18 +206,15 @@ class Judgement:
             self._trail.pursue(item, target)
         self._frontier.finish(item, "redirect", answer.status, target=target, error=problem)
 
-    def _key(self, url: str, sha256: str, declared: str, answer: Answer) -> bytes:
-        """What a reading is remembered by; the rules are part of it, since they decide what may be followed."""
-        rules = f"{self._agent if self._options.robots else ''} {self._may_follow(answer)}"
-        return self._recollection.key(url, sha256, declared, rules)
+    def _question(self, item: Item, answer: Answer, sha256: str, declared: str, content_type: str) -> Question:
+        agent = self._agent if self._options.robots else None
+        follow = self._may_follow(answer)
+        rules = f"{agent or ''} {follow}"
+        return Question(item.url, sha256, declared, "", rules, content_type, follow, agent, answer.length)
 
     def _may_follow(self, answer: Answer) -> bool:
         header = [value for name, value in answer.headers if name.lower() == "x-robots-tag"]
         return not (self._options.robots and header and nofollow_header(header, self._agent))
-
-    def _read(self, item: Item, body: bytes, content_type: str, answer: Answer) -> Reading:
-        agent = self._agent if self._options.robots else None
-        return read(body, item.url, content_type, follow=self._may_follow(answer), agent=agent)
 
 
 def _capture(item: Item, answer: Answer, declared: str, reading: Reading) -> Capture:

@@ -96,7 +96,7 @@ class Keeper:
         """Captures of this domain belong to the crawl itself and are packed as they come."""
         self._sites[message.domain] = self._site(message.domain, message.crawl_time, owned=True)
 
-    def keep(self, capture: Capture, body: bytes | None = None) -> None:
+    def keep(self, capture: Capture, body: memoryview | None = None) -> None:
         """Describe one capture, let the filters judge it and hand it to git; without a body, it is in the temp dir."""
         site = self._sites.get(capture.domain)
         if site is None:
@@ -112,7 +112,7 @@ class Keeper:
         meta = _described(capture, site, mime_type, name)
         description = render(meta)
         _write(f"{folder}/{METADATA}", description)
-        refusal = self._chain.verdict(Path(document))
+        refusal = self._chain.verdict(document)
         if refusal:
             self._drop(capture, Path(folder), name, refusal)
             return
@@ -128,10 +128,10 @@ class Keeper:
             if len(site.documents) < _MOST_DOCUMENTS:
                 site.documents[blob] = to_plain(meta)
 
-    def _named(self, capture: Capture, folder: str, body: bytes | None) -> tuple[str, str]:
+    def _named(self, capture: Capture, folder: str, body: memoryview | None) -> tuple[str, str]:
         """The name of the document in its ARC folder, and its MIME type by content."""
-        part = Path(folder, PART)
-        head = body[:_HEAD] if body is not None else _head_of(part)
+        part = f"{folder}/{PART}"
+        head = bytes(body[:_HEAD]) if body is not None else _head_of(part)
         mime_type = type_of(part, head, capture.declared_type)
         return data_name(extension(capture.url, mime_type)), mime_type
 
@@ -292,8 +292,8 @@ def _entries(tree: bytes | None) -> Iterator[tuple[str, str]]:
         position = end + 21
 
 
-def _head_of(file: Path) -> bytes:
-    with file.open("rb") as stream:
+def _head_of(file: str) -> bytes:
+    with Path(file).open("rb") as stream:
         return stream.read(_HEAD)
 
 
@@ -306,7 +306,7 @@ def _make_folder(folder: str) -> None:
         os.makedirs(folder, exist_ok=True)  # noqa: PTH103
 
 
-def _write(path: str, data: bytes) -> None:
+def _write(path: str, data: bytes | memoryview) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
         written = os.write(descriptor, data)

@@ -7,6 +7,7 @@ it is left to the tree builder. Every tag is looked at, and an odd one ends the 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from html import unescape
 
@@ -95,13 +96,13 @@ def read_quickly(text: str, found: Findings) -> bool:
     if tags.pop()[0] != "!":
         return False
     try:
-        return not _read(tags, found) or _LOOSE.search(text) is None
+        return not _read(dict.fromkeys(tags), found) or _LOOSE.search(text) is None
     except _Odd:
         return False
 
 
-def _read(tags: list[tuple[str, str]], found: Findings) -> bool:
-    """Take in what the tags say; returns whether there are tables."""
+def _read(tags: Iterable[tuple[str, str]], found: Findings) -> bool:
+    """Take in what the tags say, each but once; returns whether there are tables."""
     links, styles, tables = found.links, [], False
     for href, tag in tags:
         if href:

@@ -10,8 +10,6 @@ from webarc.crawler.options import CrawlOptions
 from webarc.crawler.reading import Reading
 from webarc.crawler.scope import Scope
 
-_GLANCE = 20_000
-
 
 class Trail:
     """Turns what pages name into URLs to ask for, or into a remark on why not."""
@@ -24,6 +22,7 @@ class Trail:
         owned: dict[str, str],
         owned_elsewhere: frozenset[str],
         adopt: Callable[[str, str], bool],
+        on_wider: Callable[[], None],
     ) -> None:
         self._options = options
         self._frontier = frontier
@@ -31,21 +30,15 @@ class Trail:
         self._owned = owned
         self._owned_elsewhere = owned_elsewhere
         self._adopt = adopt
-        self._lately: set[str] = set()
+        self._on_wider = on_wider
         self.open = True
 
     def follow(self, item: Item, reading: Reading) -> None:
         """Queue what a page names."""
         if not self.open:
             return
-        if len(self._lately) > _GLANCE:
-            self._lately.clear()
         for url, requisite in reading.links:
-            # The pages of a site name the same URLs over and over; the last ones are told by a glance.
-            if url in self._lately:
-                continue
             if self._frontier.knows(url):
-                self._lately.add(url)
                 continue
             if requisite and not self._options.page_requisites:
                 self._frontier.skip(url, "requisite")
@@ -74,6 +67,7 @@ class Trail:
             scheme = target.partition(":")[0]
             if self._adopt(domain, scheme):
                 self._scope.join(target)
+                self._on_wider()
         reason = self.refusal(target, item.kind == "requisite")
         if reason:
             self._frontier.skip(target, reason)

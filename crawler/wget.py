@@ -52,6 +52,7 @@ class Wget:
         for url, status, version, headers, stream in _responses(self._work / "wget.warc"):
             limit = self._limit(judgement)
             if limit:
+                judgement.settle()
                 return limit
             start = url in self._job.starts
             refusal = None if start else trail.refusal(url, True)
@@ -61,6 +62,7 @@ class Wget:
                 for item in frontier.take(1, None):
                     look_up(item)
                     judgement.judge(item, self._answer(url, status, version, headers, stream))
+        judgement.settle()
         for url in self._job.starts:
             if frontier.add(url, 0, "start"):
                 for item in frontier.take(1, None):

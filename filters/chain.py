@@ -61,11 +61,14 @@ class Chain:
         """One sentence for each way in which a filter failed, with how often."""
         return [str(problem) for problem in self._problems.values()]
 
-    def verdict(self, path: Path) -> str | None:
+    def verdict(self, path: Path | str) -> str | None:
         """The name of the filter that drops this file, or that took it away itself; None if it stays."""
         for name, keep in self._filters:
             # Asking costs 10 µs, and the usual filter has nothing to ask.
-            if keep is not keep_all and not (self._stays(name, keep, path) and self._is_there(name, path)):
+            if keep is keep_all:
+                continue
+            path = Path(path)
+            if not (self._stays(name, keep, path) and self._is_there(name, path)):
                 return name
         return None
 

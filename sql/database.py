@@ -86,7 +86,7 @@ class Database(ABC):
     def _problem(self, problem: SQLAlchemyError) -> DatabaseProblem | NoSpace:
         reason = " ".join(str(getattr(problem, "orig", None) or problem).split())[:300]
         if "disk is full" in reason or "No space left" in reason or ("disk I/O" in reason and self._has_no_room()):
-            return NoSpace(f"there is no space left for {self.name}; free some and run the command again.")
+            return NoSpace(f"the disk is full, there is no room for {self.name}; free some and run the command again.")
         return DatabaseProblem(f"{self.name} could not be used ({reason}); {self._cure()}.")
 
 

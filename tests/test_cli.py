@@ -179,8 +179,16 @@ def ending(problem: BaseException | int | None, *arguments: str) -> Result:
         (Locked("busy\n  now."), 12, "webarc: busy now.\n"),
         (NoSpace("full \x1b[31m."), 3, "webarc: full \\x1b[31m.\n"),
         (StorageProblem("x."), 3, "webarc: x.\n"),
-        (PermissionError(13, "Permission denied", "/a/b"), 3, "webarc: /a/b: Permission denied.\n"),
-        (OSError(28, "No space left on device", "/a"), 3, "webarc: /a: No space left on device.\n"),
+        (
+            PermissionError(13, "Permission denied", "/a/b"),
+            3,
+            "webarc: the command failed (/a/b: Permission denied); mend the cause and run the command again.\n",
+        ),
+        (
+            OSError(28, "No space left on device", "/a"),
+            3,
+            "webarc: the command found the disk full; free some space and run the command again.\n",
+        ),
         (
             RuntimeError("odd"),
             1,

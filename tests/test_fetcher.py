@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from tests.servers import Page, Raw, Route, Site, redirect
+from webarc.archive.failures import storage_problem
 from webarc.archive.times import now
 from webarc.crawler.addresses import AddressPolicy
 from webarc.crawler.fetcher import Answer, Fetcher, FetchLimits, FetchOptions, Request
-from webarc.crawler.transfer import storage_problem
 from webarc.errors import BadURL, NoSpace, StorageProblem
 
 LOOPBACK = AddressPolicy.build([], ["127.0.0.0/8", "localhost"])
@@ -231,7 +231,7 @@ def test_a_disk_that_cannot_be_written_is_our_problem_not_the_servers(tmp_path: 
         for path in ("/", "/large"):
             with pytest.raises(StorageProblem):
                 ask(site.url(path), target=tmp_path / "file" / "data", keep=1000)
-    assert isinstance(storage_problem(OSError(errno.ENOSPC, "No space left on device")), NoSpace)
+    assert isinstance(storage_problem("it", OSError(errno.ENOSPC, "No space left on device")), NoSpace)
 
 
 def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
