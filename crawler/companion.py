@@ -79,5 +79,5 @@ def _ours(name: str, error: Exception) -> WebarcError:
     if isinstance(error, WebarcError):
         return error
     if isinstance(error, OSError):
-        return storage_problem("writing to the archive", error)
+        return storage_problem(name, error)
     return WebarcError(f"{name} failed unexpectedly: {error!r}; nothing was committed, please report this.")

@@ -15,8 +15,8 @@ from tests.disks import small_file_system
 from tests.servers import Page, Route, Site
 
 SIZE = 24
-# A crawl of the changed site writes each new page three times: to the temp dir, to git, and from the temp dir to the work
-# tree, page by page.
+# A crawl of the changed site writes each new page three times: to the temp dir, to git, and from the temp dir, page by
+# page, to the work tree.
 NEEDED = 2_700_000
 LEVELS = [NEEDED * number // 30 for number in range(30)]
 A_FEW = LEVELS[1::9]
