@@ -116,8 +116,11 @@ class _Bringing:
 
     def _copy(self, missing: list[Step], copying: rsync.Copying, workshop: Path) -> None:
         ready = self._ready(missing)
-        if self.staged and ready:
-            copying.start(self.staged, ready, move=True)
+        # rsync must not look at sizes and times of what is to be replaced; where nothing is, there are none.
+        fresh = {step.path for step in missing if not step.old and step.path in ready and not self._shows(step.path)}
+        for link, paths in ((True, fresh), (False, ready - fresh)):
+            if self.staged and paths:
+                copying.start(self.staged, paths, link=link)
         rest = [step for step in missing if step.path not in ready]
         if rest:
             folder = Path(mkdtemp(dir=workshop))
@@ -130,6 +133,9 @@ class _Bringing:
             return set()
         lengths = sizes(self.repo.git_dir, (step.new for step in missing))
         return {step.path for step, length in zip(missing, lengths, strict=True) if self._has(step.path, length)}
+
+    def _shows(self, path: str) -> bool:
+        return os.path.lexists(f"{self.repo.folder}/{path}")
 
     def _has(self, path: str, length: int) -> bool:
         try:
