@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.columns import lines
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
-from webarc.cli.versions import lines, opened, peeked
+from webarc.cli.versions import opened, peeked
 
 if TYPE_CHECKING:
     from webarc.archive.catalog import Catalog, Page
