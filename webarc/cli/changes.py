@@ -58,7 +58,7 @@ def changes(
     from webarc.archive.catalog import moment_of
     from webarc.diff.site import SiteComparison
 
-    at_most_two(crawls)
+    at_most_two(domain, crawls)
     with opened(context) as catalog:
         domain = catalog.domain(domain)
         tags = _chosen(catalog, domain, crawls)
