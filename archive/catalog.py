@@ -18,8 +18,9 @@ from webarc.archive.contents import Contents
 from webarc.archive.indexing import Progress, catch_up
 from webarc.archive.instants import instant
 from webarc.archive.layout import arc_of
-from webarc.archive.nearest import nearest_arcs, nearest_domains
+from webarc.archive.nearest import nearest_arcs
 from webarc.archive.pages import Page, just_after, moment_of, removed_before
+from webarc.archive.roster import instead_of
 from webarc.archive.settling import settle
 from webarc.archive.spellings import domain_spellings, is_bare_host, spellings
 from webarc.archive.store import Archive
@@ -35,6 +36,7 @@ __all__ = ["Catalog", "Page", "just_after", "moment_of", "removed_before"]
 _MOST_REDIRECTS = 30
 _LONGEST_SHOWN = 300
 _FROM_THE_END = re.compile(r"-\d{1,6}", re.ASCII)
+_SHORT_NUMBER = re.compile(r"[+-]?\d{1,3}", re.ASCII)
 
 
 class Catalog:
@@ -75,7 +77,7 @@ class Catalog:
         names = domain_spellings(text)
         found = next((name for name in names if self.archive.repository(name).exists()), None)
         if found is None:
-            raise UnknownDomain(f"the archive has no domain {names[0]}; {self._other_domains(names[0])}.")
+            raise UnknownDomain(f"the archive has no domain {names[0]}; {instead_of(self.archive, names[0])}")
         self.catch_up(found)
         return found
 
@@ -89,7 +91,7 @@ class Catalog:
         known = [url for url in urls if self.archive.repository(host_of(url)).exists()]
         if not known:
             domain = host_of(urls[0])
-            raise UnknownURL(f"the archive has nothing of {domain}; {self._other_domains(domain)}.")
+            raise UnknownURL(f"the archive has nothing of {domain}; {instead_of(self.archive, domain)}")
         for url in known:
             if page := self._followed(url):
                 return page
@@ -140,6 +142,8 @@ class Catalog:
         text = text.strip()
         if _FROM_THE_END.fullmatch(text):
             return self._crawl_from_end(domain, -int(text))
+        if _SHORT_NUMBER.fullmatch(text):
+            raise NoSuchVersion(f"crawls have no number {text}; give a commitTag, a time, or -1 for the last crawl.")
         moment = moment_of(text) if "@" in text else times.text(instant(text, end=True))
         if moment is None or ("@" in text and text.partition("@")[2] != domain):
             raise NoSuchVersion(f"{text!r} is no crawl of {domain}; run `webarc log {domain}` to see them.")
@@ -151,6 +155,20 @@ class Catalog:
         if "@" in text and tag != text:
             raise NoSuchVersion(f"{domain} has no crawl {text}; the one before is {tag}.")
         return tag
+
+    def tagged(self, page: Page, tag: str) -> VersionRow:
+        """The version of a page that was current after a crawl; raises NoSuchVersion if there was no such crawl."""
+        if "@" in tag and all(row.commit_tag != tag for row in page.versions):
+            try:
+                self.crawl(page.domain, tag)
+            except NoSuchVersion:
+                if all(visit.commit_tag != tag for visit in self.index.guest_visits(page.domain)):
+                    raise
+        return page.tagged(tag)
+
+    def chosen(self, page: Page, text: str) -> VersionRow:
+        """The version of a page that a number, a commitTag or a time means."""
+        return self.tagged(page, text.strip()) if "@" in text else page.chosen(text)
 
     def crawl_tags(self, domain: str, moment: str | None = None) -> Iterator[str]:
         """The commitTags of the crawls of a domain until a crawl time, newest first."""
@@ -214,12 +232,6 @@ class Catalog:
         stones = [stone for stone in tombstones(self.archive.repository(domain)) if stone.arc == arc]
         return f" any more (forgotten {stones[-1].time}: {stones[-1].reason})" if stones else ""
 
-    def _other_domains(self, name: str) -> str:
-        domains = self.domains()
-        if near := nearest_domains(name, domains):
-            return f"did you mean {' or '.join(near)}?"
-        return "run `webarc list` to see what it has" if domains else "it is empty, run `webarc crawl` first"
-
     def _warn_once(self, text: str) -> None:
         if text not in self._warned:
             self._warned.add(text)
@@ -242,7 +254,7 @@ def _both(url: str) -> tuple[str, str]:
 
 
 def _short(url: str) -> str:
-    return url if len(url) <= _LONGEST_SHOWN else f"{url[:_LONGEST_SHOWN]}..."
+    return url if len(url) <= _LONGEST_SHOWN else f"{url[:_LONGEST_SHOWN]}…"
 
 
 def _newest(rows: Iterable[SightingRow]) -> SightingRow | None:

@@ -95,10 +95,11 @@ class Contents:
                 return
             # A repository that was swapped for another is not noticed by a process that has the old one open.
             self._readers.pop(row.domain).close()
-            if not self._reader(row.domain).copy(blob, into):
-                raise _damaged(row, f"git does not have its object {blob}")
+            if self._reader(row.domain).copy(blob, into):
+                return
         except Damaged as problem:
             raise Damaged(f"version {row.number} of {row.url}: {problem}") from problem
+        raise _damaged(row, f"git does not have its object {blob}")
 
     def _reader(self, domain: str) -> ObjectReader:
         reader = self._readers.pop(domain, None)

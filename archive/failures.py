@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from webarc.errors import GitProblem, NoSpace, StorageProblem
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FULL_SIGNS = ("No space left on device", "Out of diskspace", "Disk quota exceeded")
+# The names that `tempfile` makes.
+_MADE_UP = re.compile(r"[.-][a-z0-9_]{8}$")
 _BLAME = ("fatal:", "error:", "rsync:")
 
 
@@ -27,8 +32,7 @@ def storage_problem(what: str, error: OSError) -> StorageProblem:
     """The error for something that the operating system did not let us do."""
     if error.errno in _FULL:
         return _full(what)
-    reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    return StorageProblem(f"{what} failed ({reason}); mend the cause and run the command again.")
+    return StorageProblem(f"{what} failed ({_reason(what, error)}); mend the cause and run the command again.")
 
 
 @contextmanager
@@ -38,6 +42,20 @@ def storage(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise storage_problem(what, error) from error
+
+
+def _reason(what: str, error: OSError) -> str:
+    """What the system says, with the file if nobody has named it; of a file with a made-up name, its folder."""
+    if error.strerror is None:
+        return str(error)
+    name = error.filename
+    if isinstance(name, bytes):
+        name = os.fsdecode(name)
+    if not isinstance(name, str):
+        return error.strerror
+    if _MADE_UP.search(name):
+        name = str(Path(name).parent)
+    return error.strerror if name in what else f"{error.strerror}: {name}"
 
 
 def _full(what: str) -> NoSpace:

@@ -102,7 +102,8 @@ class IndexCheck:
 
     def _untold(self, repo: Repository, problems: Problems) -> Finding:
         if problems.count:
-            what = f"the index cannot be compared with git, of which something cannot be read ({problems.named[0]})"
+            named = problems.named[0].rstrip(".")
+            what = f"the index cannot be compared with git, of which something cannot be read ({named})"
             severity = DAMAGED if self._tells_damage else NOTE
             return Finding(repo.domain, "index", what, "run `webarc verify` to see what is damaged", severity)
         if self._live.read_only:

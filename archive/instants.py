@@ -49,6 +49,11 @@ def instant(text: str, *, end: bool = False, now: datetime | None = None) -> dat
     return found.astimezone(CET)
 
 
+def span(text: str) -> tuple[str, str]:
+    """The first and the last second that a text means, as they are stored."""
+    return times.text(instant(text)), times.text(instant(text, end=True))
+
+
 def _plain(words: str, end: bool) -> datetime | None:
     """A date, with or without a clock, or 4 to 14 digits."""
     if _DIGITS.fullmatch(words):

@@ -33,10 +33,21 @@ def _named_domain(archive: Archive, text: str) -> str:
     names = domain_spellings(text)
     found = next((name for name in names if archive.repository(name).git_dir.is_dir()), None)
     if found is None:
-        near = nearest_domains(names[0], found_domains(archive))
-        cure = f"did you mean {' or '.join(near)}?" if near else "run `webarc list` to see what it has."
-        raise UnknownDomain(f"the archive has no domain {names[0]}; {cure}")
+        raise UnknownDomain(f"the archive has no domain {names[0]}; {instead_of(archive, names[0])}")
     return found
+
+
+def instead_of(archive: Archive, domain: str) -> str:
+    """What to do about a domain that the archive does not have: the end of a sentence."""
+    repo = archive.repository(domain)
+    if repo.git_dir.is_dir():
+        return f"its repository cannot be read, run `webarc verify {domain}` to see what can be mended."
+    if repo.folder.is_dir():
+        return f"its folder {repo.folder} is no git repository any more, restore that from a backup or a clone."
+    domains = found_domains(archive)
+    if near := nearest_domains(domain, domains):
+        return f"did you mean {' or '.join(near)}?"
+    return "run `webarc list` to see what it has." if domains else "it is empty, run `webarc crawl` first."
 
 
 def _domain(archive: Archive, folder: str) -> str:

@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from math import sqrt
 
 from webarc.diff.edits import Block
 
@@ -16,6 +17,8 @@ _SHARE = 16
 # Of longer sequences (both together) only a sample is looked at, the same items in both; the rest has its turn later.
 ENOUGH = 500_000
 _PROBES = 16
+# The longest rising chain of so many pairs in no order is about twice their square root.
+_RARE = 3
 _Places = tuple[list[int], list[int]]
 
 
@@ -35,7 +38,8 @@ def single_runs(a: array[int], b: array[int]) -> list[Block]:
     rarest = _rarest(a, b)
     places_a, places_b = places(a, rarest), places(b, rarest)
     for length in _RUNS:
-        if found := _chain(*_runs(a, places_a, length), *_runs(b, places_b, length)):
+        found = _chain(*_runs(a, places_a, length), *_runs(b, places_b, length), by_chance=False)
+        if found:
             return _blocks(*found, length)
     return []
 
@@ -50,7 +54,11 @@ def _every(a: array[int], b: array[int]) -> int:
 
 
 def _chain(
-    places_a: list[int], named_a: Sequence[Hashable], places_b: list[int], named_b: Sequence[Hashable]
+    places_a: list[int],
+    named_a: Sequence[Hashable],
+    places_b: list[int],
+    named_b: Sequence[Hashable],
+    by_chance: bool = True,
 ) -> _Places | None:
     """The longest rising chain of places whose names occur once in each, if there is any."""
     counts_a, counts_b = Counter(named_a), Counter(named_b)
@@ -59,7 +67,8 @@ def _chain(
         return None
     place_of = {name: place for place, name in zip(places_b, named_b, strict=True) if name in single}
     xs = [place for place, name in zip(places_a, named_a, strict=True) if name in single]
-    return _rising(xs, [place_of[name] for name in named_a if name in single])
+    found = _rising(xs, [place_of[name] for name in named_a if name in single])
+    return found if by_chance or len(found[0]) >= min(len(xs), _RARE * sqrt(len(xs))) else None
 
 
 def _rarest(a: array[int], b: array[int]) -> set[int]:

@@ -1,9 +1,10 @@
 """What two sequences have in common, in bounded time whatever they are.
 
 Equal beginnings and ends go first, then items that only one sequence has. The rest is solved exactly where few items
-differ (`edits`), is cut at fixed points where many do (`anchors`), and followed as far as it goes where there are none.
-All of this is counted; when the count is used up, what is left over is taken as different. So the blocks are always
-common to both, they are the most there can be for short or similar sequences, and the time grows with the length only.
+differ (`edits`) or it is short (`subsequence`); it is cut at fixed points where it is long (`anchors`), and into
+stretches of the same share of both where there are none. All of this is counted; when the count is used up, what is
+left over is taken as different. So the blocks are always common to both, they are the most there can be for short or
+similar sequences, and the time grows with the length only.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from webarc.diff import subsequence
 from webarc.diff.anchors import ENOUGH, places, single_items, single_runs
-from webarc.diff.edits import Block, Path, common_end, common_start, shortest_path
+from webarc.diff.edits import Block, common_end, common_start, shortest_path
 
 # So many removed and added items are found in the best way without looking for anchors: 150 steps.
 _FEW = 16
-# So many are where there are no anchors, or the sequences are short: 8,000 steps, a few milliseconds.
+# So many are in long ones that have no anchors: 8,000 steps, a few milliseconds.
 _MANY = 128
-_SHORT = 256
+# Items on both sides of a range for which the exact solution is quicker than trying.
+_SHORT = 100
 # All steps of one comparison: for any, for each item, at most; a million take about a quarter of a second.
 _STEPS, _STEPS_AN_ITEM, _MOST_STEPS = 500_000, 8, 6_000_000
 _Anchors = Callable[["array[int]", "array[int]"], list[Block]]
@@ -31,7 +34,12 @@ class Effort:
     """How many steps may still be taken; several comparisons can share it."""
 
     def __init__(self, items: int) -> None:
-        self.left = min(_STEPS + _STEPS_AN_ITEM * items, _MOST_STEPS)
+        self.left = self._all = min(_STEPS + _STEPS_AN_ITEM * items, _MOST_STEPS)
+
+    @property
+    def taken(self) -> int:
+        """How many steps have been taken."""
+        return self._all - self.left
 
 
 def matching(a: Sequence[str], b: Sequence[str], effort: Effort | None = None) -> list[Block]:
@@ -102,35 +110,38 @@ class _Search:
 
     def _solve(self, part: _Range) -> None:
         """What is quick and exact comes first, and the surest anchors before those that may be there by chance."""
-        if self._follow(part, _FEW) or self._thin_out(part):
-            return
         if part.length <= _SHORT:
-            found = self._follow(part, _MANY) or self._cut_at(single_items, part)
-        else:
-            found = self._cut_at(single_items, part) or self._follow(part, _MANY)
+            self._take_all(part)
+            return
+        if self._follow(part, _FEW) or self._thin_out(part) or self._take_all(part):
+            return
+        found = self._cut_at(single_items, part) or self._follow(part, _MANY)
         if not found and not self._cut_at(single_runs, part):
-            self._go_on(part)
+            self._divide(part)
 
     def _follow(self, part: _Range, limit: int) -> bool:
         """The shortest path, if it has no more differences than the limit."""
-        path = self._path(part, limit)
+        path = shortest_path(part.a, part.b, limit)
+        self._effort.left -= path.steps
         if path.complete:
             self._add(part.low_a, part.low_b, path.blocks)
         return path.complete
 
-    def _go_on(self, part: _Range) -> None:
-        """Take the path as far as it got, and look for more from there."""
-        path = self._path(part, _MANY)
-        self._add(part.low_a, part.low_b, path.blocks)
-        # What is left of a very long range without anchors would take as long again, with as little hope.
-        if part.length <= ENOUGH:
-            ends = part.low_a + len(part.a), part.low_b + len(part.b)
-            self._open.append((part.low_a + path.a, ends[0], part.low_b + path.b, ends[1]))
+    def _take_all(self, part: _Range) -> bool:
+        """The most that a short range has in common."""
+        if max(len(part.a), len(part.b)) > subsequence.LONGEST:
+            return False
+        self._effort.left -= subsequence.steps(part.a, part.b)
+        self._add(part.low_a, part.low_b, subsequence.longest_common(part.a, part.b))
+        return True
 
-    def _path(self, part: _Range, limit: int) -> Path:
-        path = shortest_path(part.a, part.b, limit)
-        self._effort.left -= path.steps
-        return path
+    def _divide(self, part: _Range) -> None:
+        """Look at short stretches of a range, each at the same share of the way through both sides of it."""
+        count = max(len(part.a), len(part.b)) // subsequence.LONGEST + 1
+        ends = [(len(part.a) * number // count, len(part.b) * number // count) for number in range(count + 1)]
+        # The last ones are looked at first.
+        for (a, b), (next_a, next_b) in reversed(list(pairwise(ends))):
+            self._open.append((part.low_a + a, part.low_a + next_a, part.low_b + b, part.low_b + next_b))
 
     def _thin_out(self, part: _Range) -> bool:
         """Solve a range without the items that only one side of it has, if these are most of them."""

@@ -27,7 +27,7 @@ class VersionPair:
             self.similarity = binary_similarity(old_data, new_data)
         elif source:
             self.lines = LineDiff(decoded(old_data, old.charset), decoded(new_data, new.charset))
-            self.similarity = self.lines.similarity
+            self.similarity = self.lines.share
         else:
             self.words = WordDiff(_text(old_data, old), _text(new_data, new))
             self.similarity = self.words.similarity

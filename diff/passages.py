@@ -14,8 +14,8 @@ from webarc.diff.wording import Words
 class Passage:
     """What changed from one passage to another."""
 
-    def __init__(self, old: str, new: str, effort: Effort | None = None) -> None:
-        self.old, self.new = Words(old), Words(new)
+    def __init__(self, old: Words, new: Words, effort: Effort) -> None:
+        self.old, self.new = old, new
         self._blocks = matching(self.old.words, self.new.words, effort)
 
     @property

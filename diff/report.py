@@ -12,6 +12,7 @@ from html import escape
 
 from webarc.diff.hunks import Piece
 from webarc.diff.moves import Move
+from webarc.diff.shares import written
 from webarc.diff.site import Changed, SiteChanges
 from webarc.sql.rows import VersionRow
 
@@ -68,7 +69,7 @@ def _section(title: str, headers: Iterable[str], rows: Iterable[str]) -> Iterato
 
 
 def _changed(page: Changed) -> str:
-    score = "?" if page.score is None else f"{page.score:.3f}"
+    score = "?" if page.score is None else written(page.score)
     words = "" if page.added is None else f"+{page.added:,} −{page.removed:,}"
     versions = f"version {page.old.number} of {page.old.crawl_time} to {page.new.number} of {page.new.crawl_time}"
     excerpt = "".join(f"<pre>{''.join(map(_piece, line))}</pre>" for line in page.lines)
@@ -77,7 +78,7 @@ def _changed(page: Changed) -> str:
 
 
 def _moved(move: Move) -> str:
-    return _row(_number(f"{move.similarity:.3f}"), f"<td>{_link(move.old)}</td>", f"<td>{_link(move.new)}</td>")
+    return _row(_number(written(move.similarity)), f"<td>{_link(move.old)}</td>", f"<td>{_link(move.new)}</td>")
 
 
 def _single(row: VersionRow) -> str:

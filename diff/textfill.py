@@ -61,8 +61,7 @@ class Filler:
         unread: dict[str, str] = {}
         for (key, row), data in zip(task.missing.items(), self._data(task.missing.values()), strict=True):
             if not isinstance(data, bytes):
-                reason = data or "git does not have its bytes; restore the repository from a backup."
-                unread[key] = f"version {row.number} of {row.url} was left out: {reason}"
+                unread[key] = _left_out(row, data)
                 continue
             if parts[-1].size >= FULL_PART:
                 parts.append(Texts())
@@ -121,6 +120,13 @@ class Fillers:
             self._own = self._make()
             self._held.callback(self._own.close)
         return self._own
+
+
+def _left_out(row: VersionRow, problem: Damaged | None) -> str:
+    name = f"version {row.number} of {row.url}"
+    if problem is None:
+        return f"{name} was left out, for git does not have its bytes; restore the repository from a backup."
+    return str(problem) if str(problem).startswith(name) else f"{name} was left out: {problem}"
 
 
 def _bundles(tasks: list[Task]) -> Iterator[list[Task]]:

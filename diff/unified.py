@@ -59,7 +59,7 @@ class LineDiff:
         return len(self.new) - self._kept
 
     @property
-    def similarity(self) -> float:
+    def share(self) -> float:
         """The share of all lines that are kept."""
         total = len(self.old) + len(self.new)
         return 2 * self._kept / total if total else 1.0

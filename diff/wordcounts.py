@@ -1,15 +1,17 @@
-"""How many words of the visible text came and went, for lists of versions: bounded in bytes, blind to their order."""
+"""How many words came and went, for lists of versions: counted as `webarc diff --stat` does, but not of all."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from webarc.diff.text import TextReader, has_text
+from webarc.diff.words import WordDiff
 from webarc.sql.rows import VersionRow
 
 # A longer page is not read for two numbers in a list; `webarc diff` compares two such pages as well.
 LONGEST_PAGE = 2_000_000
+# So many steps may be taken for all versions of a list, and for the comparison that goes beyond; half a second.
+_MOST_STEPS = 2_000_000
 _MOST_KEPT = 4
 _Key = tuple[str, int]
 
@@ -27,17 +29,23 @@ class WordCounts:
         chosen = list(self._within(rows, budget))
         self._chosen = {_key(row) for row in chosen}
         self._coming = zip(chosen, read(chosen), strict=True)
-        self._kept: dict[_Key, Counter[str] | None] = {}
+        self._kept: dict[_Key, str | None] = {}
         self._reader = TextReader()
+        self._steps = 0
 
     def change(self, old: VersionRow, new: VersionRow) -> tuple[int, int] | None:
         """Words added and removed between two versions; None if either has no text or is not read here."""
         if not {_key(old), _key(new)} <= self._chosen:
             return None
-        after, before = self._words(new), self._words(old)
+        if self._steps > _MOST_STEPS:
+            self.spent = True
+            return None
+        after, before = self._text(new), self._text(old)
         if before is None or after is None:
             return None
-        return (after - before).total(), (before - after).total()
+        found = WordDiff(before, after)
+        self._steps += found.steps
+        return found.added, found.removed
 
     def _within(self, rows: Iterable[VersionRow], budget: int) -> Iterator[VersionRow]:
         for row in rows:
@@ -49,7 +57,7 @@ class WordCounts:
                 return
             yield row
 
-    def _words(self, wanted: VersionRow) -> Counter[str] | None:
+    def _text(self, wanted: VersionRow) -> str | None:
         while _key(wanted) not in self._kept:
             row, data = next(self._coming, (None, None))
             if row is None:
@@ -57,8 +65,7 @@ class WordCounts:
                 return None
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.pop(next(iter(self._kept)))
-            text = None if data is None else self._reader.text(data, row.mime_type, row.charset)
-            self._kept[_key(row)] = None if text is None else Counter(text.split())
+            self._kept[_key(row)] = None if data is None else self._reader.text(data, row.mime_type, row.charset)
         return self._kept[_key(wanted)]
 
 

@@ -46,6 +46,12 @@ FIELDS: dict[str, tuple[str, str]] = {
 _BY_NAME = {name.lower(): found for name, found in FIELDS.items()}
 
 
+def kind_of(name: str) -> str | None:
+    """What the field of a name holds; None if there is none."""
+    found = _BY_NAME.get(name.replace("_", "").lower())
+    return found[1] if found else None
+
+
 def field(name: str) -> Operand:
     """The field of a name, in any case and with or without underscores."""
     found = _BY_NAME.get(name.replace("_", "").lower())
@@ -71,7 +77,9 @@ def number_value(digits: str) -> Operand:
     except ValueError:
         value = _LARGEST + 1
     if value != value // 1 or abs(value) > _LARGEST:
-        raise BadExpression(f"{digits[:80]} is not a whole number that a version could have; change it.")
+        raise BadExpression(
+            f"{digits[:80]!r} is not a whole number that a version could have; write one, as in status = 200."
+        )
     return Operand(NUMBER, value=int(value))
 
 

@@ -20,6 +20,7 @@ from sqlglot.errors import SqlglotError
 from webarc.errors import BadExpression
 from webarc.sql.fields import NUMBER, TEXT, Operand, bound, field, number_value, text_value
 from webarc.sql.patterns import globbed, liked
+from webarc.sql.spans import Span, with_spans
 
 # What it cannot parse is told by our own error; its remarks on the way there would only be noise.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -44,8 +45,15 @@ _ALLOWED = (
 )
 
 
-def condition(text: str) -> ColumnElement[bool]:
-    """The condition that a text means, ready for `Index.matching`; raises BadExpression naming what is wrong."""
+_IS = "IS takes NULL or NOT NULL only; use = to compare."
+_LIST = "IN takes a list of values in round brackets, as in status IN (200, 404); write one."
+
+
+def condition(text: str, span: Span | None = None) -> ColumnElement[bool]:
+    """The condition that a text means, ready for `Index.matching`; raises BadExpression naming what is wrong.
+
+    `span` gives the first and last second of a time as people write it; without it times must be as they are stored.
+    """
     if len(text) > _LONGEST:
         raise BadExpression(f"a condition has at most {_LONGEST} characters; make it shorter.")
     # Looked at before the parser, which would go as deep as it is led.
@@ -56,7 +64,7 @@ def condition(text: str) -> ColumnElement[bool]:
         parsed = sqlglot.parse(text, dialect="sqlite")
         if len(parsed) != 1 or parsed[0] is None:
             raise BadExpression("it is not one condition; write one, as in \"status = 200 AND title LIKE '%tide%'\".")
-        return _condition(parsed[0], 0)
+        return _condition(with_spans(parsed[0], span) if span else parsed[0], 0)
     except SqlglotError as problem:
         raise BadExpression(f"the condition cannot be read{_place(problem)}; {_ALLOWED}.") from None
     except RecursionError:
@@ -80,6 +88,8 @@ def _condition(node: Any, depth: int) -> ColumnElement[bool]:
         return _compared(_COMPARISONS[kind], left, right)
     if kind in _LEAVES:
         return _LEAVES[kind](node)
+    if kind in (exp.Column, exp.Literal, exp.Boolean, exp.Null):
+        raise BadExpression(f"{_written(node)} alone is no condition; compare it with something, as in status = 200.")
     raise _refused(node)
 
 
@@ -91,10 +101,13 @@ def _compared(compare: Callable[[Any, Any], Any], left: Operand, right: Operand)
 
 
 def _in(node: Any) -> ColumnElement[bool]:
+    # A value without brackets, or a query, is no list.
+    if not node.expressions:
+        raise BadExpression(_LIST)
     tested = _tested(_parts(node, "this", lists=("expressions",))[0])
     values = [_operand(part) for part in node.expressions]
-    if not values or any(value.clause is not None for value in values):
-        raise BadExpression("IN takes a list of values, as in status IN (200, 404).")
+    if any(value.clause is not None for value in values):
+        raise BadExpression(_LIST)
     return _clause(tested).in_([bound(value, tested) for value in values])
 
 
@@ -107,7 +120,7 @@ def _between(node: Any) -> ColumnElement[bool]:
 def _is(node: Any) -> ColumnElement[bool]:
     this, what = _parts(node, "this", "expression")
     if type(what) is not exp.Null:
-        raise BadExpression("IS takes NULL or NOT NULL only; use = to compare.")
+        raise BadExpression(_IS)
     return _clause(_tested(this)).is_(None)
 
 
@@ -186,7 +199,7 @@ def _text(node: Any, purpose: str) -> Operand:
 
 def _pattern(node: Any, purpose: str) -> str:
     if type(node) is not exp.Literal or not node.is_string:
-        raise BadExpression(f"{purpose} takes a text in 'single quotes'.")
+        raise BadExpression(f"{purpose} takes a text in 'single quotes'; write one, as in title LIKE '%tide%'.")
     return str(text_value(node.this).value)
 
 
@@ -219,7 +232,13 @@ def _depths(text: str) -> Iterator[int]:
         yield depth
 
 
+def _written(node: Any) -> str:
+    return repr(str(node.sql())[:80])
+
+
 def _refused(node: Any) -> BadExpression:
+    if type(node) is exp.NullSafeEQ:
+        return BadExpression(_IS)
     name = node.name if type(node) is exp.Anonymous else node.key
     return BadExpression(f"{str(name)[:80].upper()!r} is not allowed; {_ALLOWED}.")
 

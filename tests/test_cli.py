@@ -117,7 +117,7 @@ def test_version() -> None:
     [
         (("crwl",), "there is no command 'crwl', did you mean 'crawl'?"),
         (("zzzz",), "there is no command 'zzzz'"),
-        (("--foo",), "'--foo'"),
+        (("--foo",), "--foo"),
         (("crawl",), "at least one start URL"),
         (("crawl", "--depht", "3", "x"), "--depth"),
         (("crawl", "--depth", "three", "https://e.org/"), "--depth must be a whole number"),
@@ -171,6 +171,13 @@ def ending(problem: BaseException | int | None, *arguments: str) -> Result:
     return CliRunner().invoke(group, [*arguments, "init"])
 
 
+_FULL = "webarc: the command found the disk full; free some space and run the command again.\n"
+
+
+def _failed(reason: str) -> str:
+    return f"webarc: the command failed ({reason}); mend the cause and run the command again.\n"
+
+
 @pytest.mark.parametrize(
     ("problem", "code", "line"),
     [
@@ -179,16 +186,8 @@ def ending(problem: BaseException | int | None, *arguments: str) -> Result:
         (Locked("busy\n  now."), 12, "webarc: busy now.\n"),
         (NoSpace("full \x1b[31m."), 3, "webarc: full \\x1b[31m.\n"),
         (StorageProblem("x."), 3, "webarc: x.\n"),
-        (
-            PermissionError(13, "Permission denied", "/a/b"),
-            3,
-            "webarc: the command failed (/a/b: Permission denied); mend the cause and run the command again.\n",
-        ),
-        (
-            OSError(28, "No space left on device", "/a"),
-            3,
-            "webarc: the command found the disk full; free some space and run the command again.\n",
-        ),
+        (PermissionError(13, "Permission denied", "/a/b"), 3, _failed("Permission denied: /a/b")),
+        (OSError(28, "No space left on device", "/a"), 3, _FULL),
         (
             RuntimeError("odd"),
             1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from pathlib import Path
 
@@ -175,3 +176,29 @@ def test_a_real_crawl_has_its_figures(tmp_path: Path) -> None:
     assert (second["wordsAdded"], second["wordsRemoved"], first["bytesChange"]) == (2, 1, None)
     crawls = webarc.run("log", url.removeprefix("http://").rstrip("/"), "--json").objects()
     assert [(crawl["counts"]["changed"], crawl["counts"]["gone"]) for crawl in crawls] == [(0, 1), (1, 0), (0, 0)]
+
+
+def test_words_are_counted_as_diff_and_changes_count_them(tmp_path: Path) -> None:
+    site = History(Archive.create(tmp_path / "archive"))
+    many = [f"w{number}" for number in range(6_000)]
+    texts = ["one two, three.", "three two; one!", " ".join(many), " ".join(many[3_000:] + many[:3_000])]
+    for text in texts:
+        site.crawl({"p": page(text)})
+    webarc = Webarc(site.archive.root)
+    newest, _, second, _ = webarc.run("log", "example.org/p", "--json").objects()
+    stat = webarc.run("diff", "--stat", "example.org/p", "1", "2").out
+    assert f"+{second['wordsAdded']} -{second['wordsRemoved']} words" in stat and second["wordsAdded"] == 4
+    _, change = webarc.run("changes", "example.org", "--json").objects()
+    assert (change["wordsAdded"], change["wordsRemoved"]) == (3_000, 3_000)
+    assert (newest["wordsAdded"], newest["wordsRemoved"]) == (3_000, 3_000)
+    assert change["score"] == pytest.approx(0.5, abs=0.001)
+
+
+def test_words_of_pages_that_are_hard_to_compare_are_not_all_counted(tmp_path: Path) -> None:
+    site = History(Archive.create(tmp_path / "archive"))
+    chance = random.Random(1)
+    for _ in range(6):
+        site.crawl({"p": Page(f"<p>{' '.join(chance.choices(['yes', 'no'], k=100_000))}</p>")})
+    ran = Webarc(site.archive.root).run("log", "example.org/p", "--json")
+    counted = [row["wordsAdded"] is not None for row in ran.objects()]
+    assert counted[0] and not counted[-2] and "newest versions only" in ran.err

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from webarc.diff.binary import binary_similarity
 from webarc.diff.matching import matching
+from webarc.diff.shares import rounded
 from webarc.diff.similarity import similarity
 from webarc.diff.wording import Words, words_of
 
@@ -85,7 +86,8 @@ def test_1_is_said_only_of_the_same_words(a: str, b: str) -> None:
 def test_of_short_texts_it_is_exact(a: str, b: str) -> None:
     words_a, words_b = words_of(a), words_of(b)
     total = len(words_a) + len(words_b)
-    assert similarity(a, b) == (2 * longest_common(words_a, words_b) / total if total else 1.0)
+    kept = max(2 * longest_common(words_a, words_b), 0.5 * (Counter(words_a) & Counter(words_b)).total())
+    assert similarity(a, b) == (kept / total if total else 1.0)
 
 
 @given(st.lists(st.sampled_from(["a", "b"]), min_size=1), st.lists(st.sampled_from(["c", "d"]), min_size=1))
@@ -180,6 +182,34 @@ def test_the_time_is_bounded(name: str) -> None:
     start = process_time()
     matching(*HARD[name])
     assert process_time() - start < 10.0
+
+
+@pytest.mark.parametrize("count", [400, 4_000, 80_000])
+def test_the_same_words_in_another_order_are_never_nothing_in_common(count: int) -> None:
+    words = [f"w{number}" for number in range(count)]
+    shuffled = random.Random(1).sample(words, count)
+    figure = similarity(" ".join(words), " ".join(shuffled))
+    assert figure == pytest.approx(0.25)
+    assert figure == similarity(" ".join(shuffled), " ".join(words))
+
+
+def test_of_texts_of_some_thousand_words_it_is_exact() -> None:
+    a, b = zipf(1000, VOCABULARY, 1), zipf(900, VOCABULARY, 2)
+    assert 2 * longest_common(a, b) / 1900 > 0.15
+    assert check(a, b) == longest_common(a, b)
+
+
+def test_long_texts_written_anew_are_as_much_alike_as_short_ones() -> None:
+    short = similarity(" ".join(zipf(3_000, VOCABULARY, 1)), " ".join(zipf(3_000, VOCABULARY, 2)))
+    long = similarity(" ".join(zipf(60_000, VOCABULARY, 1)), " ".join(zipf(60_000, VOCABULARY, 2)))
+    assert long == pytest.approx(short, abs=0.1)
+
+
+@given(st.floats(0, 1), st.sampled_from([3, 6]))
+def test_0_and_1_are_only_said_of_what_is_exactly_that(share: float, places: int) -> None:
+    assert (rounded(share, places) == 0) == (share == 0)
+    assert (rounded(share, places) == 1) == (share == 1)
+    assert abs(rounded(share, places) - share) <= 10**-places
 
 
 @given(st.binary(max_size=3000), st.binary(max_size=3000))

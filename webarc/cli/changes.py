@@ -11,6 +11,7 @@ from webarc.cli.context import Context, command
 from webarc.cli.diff import at_most_two
 from webarc.cli.output import json_line, rows
 from webarc.cli.versions import opened, version_json
+from webarc.diff.shares import rounded, written
 from webarc.errors import Damaged
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def changes(
     from webarc.archive.catalog import moment_of
     from webarc.diff.site import SiteComparison
 
-    at_most_two(crawls)
+    at_most_two(domain, crawls)
     with opened(context) as catalog:
         domain = catalog.domain(domain)
         tags = _chosen(catalog, domain, crawls)
@@ -114,11 +115,11 @@ def _write(shown: SiteChanges, domain: str, tags: tuple[str, str], figures: str,
 
 def _objects(shown: SiteChanges) -> Iterator[dict[str, object]]:
     for page in shown.changed:
-        score = None if page.score is None else round(page.score, 6)
+        score = None if page.score is None else rounded(page.score)
         words = {"wordsAdded": page.added, "wordsRemoved": page.removed}
         yield {"change": "changed", "score": score, **words, **_versions(page.old, page.new)}
     for move in shown.moved:
-        yield {"change": "moved", "similarity": round(move.similarity, 6), **_versions(move.old, move.new)}
+        yield {"change": "moved", "similarity": rounded(move.similarity), **_versions(move.old, move.new)}
     yield from ({"change": "added", **_versions(None, row)} for row in shown.added)
     yield from ({"change": "removed", **_versions(row, None)} for row in shown.removed)
 
@@ -129,10 +130,10 @@ def _versions(old: VersionRow | None, new: VersionRow | None) -> dict[str, objec
 
 def _cells(shown: SiteChanges) -> Iterator[tuple[str, str, str, str]]:
     for page in shown.changed:
-        score = "?" if page.score is None else f"{page.score:.3f}"
+        score = "?" if page.score is None else written(page.score)
         words = "" if page.added is None else f"+{page.added} -{page.removed}"
         yield "changed", score, words, page.new.url
     for move in shown.moved:
-        yield "moved", f"{1 - move.similarity:.3f}", "", f"{move.old.url} -> {move.new.url}"
+        yield "moved", written(1 - move.similarity), "", f"{move.old.url} -> {move.new.url}"
     yield from (("added", "", "", row.url) for row in shown.added)
     yield from (("removed", "", "", row.url) for row in shown.removed)

@@ -79,6 +79,8 @@ def _show(context: Context, done: list[Compaction], removed: int, freed: int) ->
         lines = [_line(each) for each in done]
         total = ["all", rough_size(before), rough_size(after), "", "", f"{sum(each.seconds for each in done):.1f} s"]
         rows(("domain", "before", "after", "packs", "loose", "took"), [*lines, total] if len(done) > 1 else lines)
+    elif not removed:
+        context.note("there was nothing to pack.")
     if removed:
         context.note(f"{removed} temp dirs of dead processes removed, {rough_size(freed)}")
 

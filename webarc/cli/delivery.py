@@ -12,8 +12,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from webarc.archive.failures import storage
 from webarc.cli.output import safe
-from webarc.errors import UsageProblem
+from webarc.errors import StorageProblem, UsageProblem
 
 if TYPE_CHECKING:
     from webarc.archive.catalog import Catalog
@@ -29,6 +30,8 @@ def delivered(output: str | None) -> Iterator[BinaryIO]:
     if output is None or output == "-":
         yield cast("BinaryIO", sys.stdout.buffer)
         return
+    if not output:
+        raise UsageProblem("the name of the file is empty; give one, or - for standard output.")
     file = Path(output)
     if file.is_dir():
         raise UsageProblem(f"{output} is a folder; name a file in it.")
@@ -37,8 +40,19 @@ def delivered(output: str | None) -> Iterator[BinaryIO]:
         with file.open("wb") as target:
             yield target
         return
-    with _beside(file.resolve()) as target:
+    with storage(f"writing {output}"), _beside(_placed(file)) as target:
         yield target
+
+
+def _placed(file: Path) -> Path:
+    """The file itself, where links lead to; raises StorageProblem if there is no folder for it."""
+    file = file.resolve()
+    if not file.parent.is_dir():
+        what = "is no folder" if file.parent.exists() else "does not exist"
+        raise StorageProblem(
+            f"{file.name} cannot be written, for {file.parent} {what}; make it, or name another folder."
+        )
+    return file
 
 
 @contextmanager

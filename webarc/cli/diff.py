@@ -15,7 +15,7 @@ from webarc.cli.output import json_line
 from webarc.cli.versions import opened
 
 if TYPE_CHECKING:
-    from webarc.archive.catalog import Page
+    from webarc.archive.catalog import Catalog, Page
     from webarc.diff.pair import VersionPair
     from webarc.sql.rows import VersionRow
 
@@ -77,10 +77,10 @@ def diff(
     from webarc.cli.diff_view import DiffView
     from webarc.diff.pair import VersionPair
 
-    at_most_two(versions)
+    at_most_two(url, versions)
     with _uncollected(), opened(context) as catalog:
         page = catalog.page(url)
-        pair = VersionPair(catalog, *_chosen(page, versions), source=mode == "source")
+        pair = VersionPair(catalog, *_chosen(catalog, page, versions), source=mode == "source")
         if pair.partial:
             context.warn("the versions are so large that only their beginnings were compared.")
         if as_json:
@@ -101,19 +101,22 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def at_most_two(versions: tuple[str, ...]) -> None:
+def at_most_two(place: str, versions: tuple[str, ...]) -> None:
     """A and B are two at most, and what looks like an option is none that there is."""
-    for text in versions:
+    for text in (place, *versions):
         if text.startswith("-") and not _FROM_THE_END.fullmatch(text):
-            raise click.NoSuchOption(text)
+            context = click.get_current_context()
+            known = [name for option in context.command.params for name in option.opts if name.startswith("--")]
+            raise click.NoSuchOption(text, possibilities=known, ctx=context)
     if len(versions) > 2:
-        raise click.UsageError(f"two can be compared, not {len(versions)}; put times with blanks in quotes")
+        raise click.UsageError(f"two can be compared, not {len(versions)} (put times with blanks in quotes)")
 
 
-def _chosen(page: Page, versions: tuple[str, ...]) -> tuple[VersionRow, VersionRow]:
+def _chosen(catalog: Catalog, page: Page, versions: tuple[str, ...]) -> tuple[VersionRow, VersionRow]:
     if not versions:
         return page.versions[-2:][0], page.newest()
-    return page.chosen(versions[0]), page.chosen(versions[1]) if len(versions) > 1 else page.newest()
+    old = catalog.chosen(page, versions[0])
+    return old, catalog.chosen(page, versions[1]) if len(versions) > 1 else page.newest()
 
 
 def _say_why_nothing(context: Context, page: Page, pair: VersionPair) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webarc.cli.versions import version_json
+from webarc.diff.shares import rounded
 
 if TYPE_CHECKING:
     from webarc.diff.pair import VersionPair
@@ -18,7 +19,7 @@ def as_object(pair: VersionPair, around: int | None) -> dict[str, object]:
         "new": version_json(pair.new),
         "different": pair.different,
         "kind": "words" if pair.words else "lines" if pair.lines else "bytes",
-        "similarity": round(pair.similarity, 6),
+        "similarity": rounded(pair.similarity),
         "partial": pair.partial,
     }
     if changed := pair.words or pair.lines:

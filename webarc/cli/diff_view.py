@@ -45,16 +45,18 @@ class DiffView:
 
     def figures(self) -> str:
         """How much changed, in a line."""
+        from webarc.diff.shares import written
+
         pair = self._pair
         sizes = f"{pair.old.length:,} -> {pair.new.length:,} bytes"
         start = f"version {pair.old.number} -> {pair.new.number}: "
         if changed := pair.words or pair.lines:
             noun = "words" if pair.words else "lines"
-            counts = f"+{changed.added:,} -{changed.removed:,} {noun}, {rounded(pair.similarity)} of them kept, "
+            counts = f"+{changed.added:,} -{changed.removed:,} {noun}, {written(changed.share)} of them kept, "
             return start + counts + sizes
         if pair.same_bytes:
             return f"{start}the same {pair.new.length:,} bytes, {_types(pair)}"
-        return f"{start}{sizes}, {_types(pair)}, similarity {rounded(pair.similarity)}"
+        return f"{start}{sizes}, {_types(pair)}, similarity {written(pair.similarity)}"
 
     def _lines(self) -> Iterator[str]:
         body = iter(self._body())
@@ -103,11 +105,6 @@ class DiffView:
 
     def _styled(self, text: str, fg: str | None = None, bold: bool | None = None) -> str:
         return click.style(text, fg=fg, bold=bold) if self._color and (fg or bold) else text
-
-
-def rounded(share: float) -> str:
-    """A similarity with three places, rounded down: 1.000 is only said of what is the same."""
-    return f"{int(share * 1000) / 1000:.3f}"
 
 
 def _heading(row: VersionRow) -> str:

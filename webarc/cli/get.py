@@ -71,7 +71,7 @@ def _chosen(
     if number is not None:
         return page.number(number)
     if tag is not None:
-        return _noted(context, catalog, page.tagged(tag), tag.partition("@")[0].replace("T", " "))
+        return _noted(context, catalog, catalog.tagged(page, tag), tag.partition("@")[0].replace("T", " "))
     if at is None:
         return _noted(context, catalog, page.newest(), times.text(times.now()))
     when = instant(at, end=True)

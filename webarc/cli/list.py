@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.columns import lines
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line, rows
-from webarc.cli.versions import lines, opened, peeked, version_json
+from webarc.cli.versions import opened, peeked, version_json
 from webarc.config.units import rough_size
-from webarc.errors import Damaged, StorageProblem, UsageProblem, worst
+from webarc.errors import Damaged, DatabaseProblem, StorageProblem, UsageProblem, worst
 
 if TYPE_CHECKING:
     from webarc.archive.catalog import Catalog
     from webarc.sql.rows import TotalsRow, VersionRow
 
-_URL_COLUMNS = (("versions", -8), ("size", -8), ("type", 16), ("last change", 19), ("url", 40), ("title", 0))
-_VERSION_COLUMNS = (("number", -6), ("time", 19), ("status", -6), ("size", -8), ("type", 16), ("url", 40), ("title", 0))
+_DOCUMENT = (("type", 24), ("url", 80), ("title", 0))
+_URL_COLUMNS = (("versions", -8), ("size", -8), ("last change", 19), *_DOCUMENT)
+_VERSION_COLUMNS = (("number", -8), ("time", 19), ("status", -6), ("size", -8), *_DOCUMENT)
 _EPILOG = """\b
 Fields: number, url, crawlTime, commitTag, status, mimeType, size, sha256, title, domain, path,
 createTime, and current (1 while a version is the one that stands in the archive, else 0).
+\b
+Times: '2026-11-15' is that whole day, 'yesterday' and '3 days ago' are allowed; without a zone CET.
 \b
 Conditions: = <> < > <= >= LIKE (any case) GLOB IN BETWEEN, IS NULL, AND, OR, NOT, lower, upper, length.
 \b
@@ -82,6 +86,8 @@ def _totals(context: Context, catalog: Catalog, domains: list[str], codes: list[
 def _is_caught_up(context: Context, catalog: Catalog, domain: str, codes: list[int]) -> bool:
     try:
         catalog.catch_up(domain)
+    except DatabaseProblem:
+        raise
     except (StorageProblem, Damaged) as problem:
         # One broken repository must not hide the others.
         context.warn(f"{domain}: {problem}")
@@ -124,13 +130,14 @@ def _list_urls(context: Context, catalog: Catalog, text: str, every: bool) -> in
 
 def _url_row(row: VersionRow, count: int) -> tuple[str, ...]:
     url = row.url if row.is_current else f"{row.url} (gone)"
-    return str(count), rough_size(row.length), row.mime_type, row.crawl_time, url, row.title or ""
+    return str(count), rough_size(row.length), row.crawl_time, row.mime_type, url, row.title or ""
 
 
 def _list_versions(context: Context, catalog: Catalog, text: str | None, where: str) -> int:
+    from webarc.archive.instants import span
     from webarc.sql.where import condition
 
-    wanted = condition(where)
+    wanted = condition(where, span)
     codes: list[int] = []
     domain = catalog.domain(text) if text is not None else None
     # Domains whose folders are gone are still in the index until somebody looks.

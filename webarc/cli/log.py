@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.columns import lines
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
-from webarc.cli.versions import lines, opened, peeked
+from webarc.cli.versions import opened, peeked
 
 if TYPE_CHECKING:
     from webarc.archive.catalog import Catalog, Page
@@ -93,7 +94,8 @@ def _log_domain(context: Context, catalog: Catalog, target: str, span: tuple[str
     since, until = span[0].replace(" ", "T"), span[1] if span[1] == _FOREVER else just_after(span[1])
     events = peeked(domain_events(catalog, domain, since, until))
     if events is None:
-        context.note(f"{domain} has no crawl {'in that time' if since or until != _FOREVER else 'yet'}.")
+        known = f"in that time; see all with `webarc log {domain}`" if since or until != _FOREVER else "yet"
+        context.note(f"{domain} has no crawl {known}.")
     elif context.as_json:
         for event in islice(events, most):
             json_line(as_json(event))

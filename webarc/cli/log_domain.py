@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 _FIGURES = ("fetched", "new", "changed", "unchanged", "gone", "moved", "failed", "filtered", "skipped")
 COLUMNS = (
     ("time", 19),
-    *((name, -len(name)) for name in _FIGURES),
-    ("bytes", -7),
-    ("took", 7),
-    ("commitTag", 31),
+    *((name, -10) for name in _FIGURES),
+    ("bytes", -8),
+    ("took", 10),
+    ("commitTag", 100),
     ("complete", 0),
 )
 

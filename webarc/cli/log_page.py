@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from webarc.cli.context import Context
 
 COLUMNS = (
-    ("number", -6),
+    ("number", -8),
     ("time", 19),
     ("status", -6),
     ("size", -8),
-    ("change", -8),
-    ("words", -9),
-    ("commitTag", 31),
+    ("change", -9),
+    ("words", -20),
+    ("commitTag", 100),
     ("title", 0),
 )
 # So much is read to count words; at 20,000 bytes a version, the 400 newest ones.

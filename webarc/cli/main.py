@@ -179,9 +179,17 @@ def _ours() -> Iterator[None]:
 
 def _with_hint(error: click.UsageError) -> str:
     """click's complaint, and where to read on."""
-    message = error.format_message().rstrip(".")
+    message = _complaint(error).rstrip(".")
     command = error.ctx.command_path if error.ctx else "webarc"
-    return f"{message}{' S' if message.endswith(('?', ')')) else '; s'}ee `{command} -h`."
+    return f"{message}{' S' if message.endswith('?') else '; s'}ee `{command} -h`."
+
+
+def _complaint(error: click.UsageError) -> str:
+    if not isinstance(error, click.NoSuchOption):
+        return error.format_message()
+    near = get_close_matches(error.option_name, error.possibilities or [], 1)
+    guess = f", did you mean {near[0]}?" if near else ""
+    return f"there is no option {error.option_name}{guess}"
 
 
 def _verbosity(arguments: list[str]) -> int:

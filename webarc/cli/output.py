@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+_SHORT = 20
+
 
 def safe(text: str) -> str:
     """A text of unknown origin as a terminal may show it: nothing in it can move the cursor or break the line."""
@@ -59,8 +61,9 @@ def _rich_rows(headers: Sequence[str], lines: list[list[str]]) -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in headers:
-        table.add_column(header, overflow="fold")
+    for header, *column in zip(headers, *lines, strict=True):
+        # A time or a figure is never folded, so that there is room for names and texts.
+        table.add_column(header, overflow="fold", no_wrap=max(map(len, column), default=0) <= _SHORT)
     for line in lines:
         table.add_row(*(Text(cell) for cell in line))
     print_rich(table)

@@ -86,7 +86,8 @@ def _shown(context: Context, catalog: Catalog, domains: list[str], keep: Keep, d
         if context.as_json and dry_run:
             json_line({"domain": domain, "versions": total, "going": count, "pages": pages, "size": size})
     if not context.as_json:
-        rows(("domain", "versions", "stay", "go", "pages", "size"), lines)
+        if lines:
+            rows(("domain", "versions", "stay", "go", "pages", "size"), lines)
         if not found:
             context.note(f"Nothing goes: {counted(len(domains), 'domain')} looked at.")
     return found

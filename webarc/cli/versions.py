@@ -1,16 +1,12 @@
-"""What the commands that read versions share: the open catalog, a version as JSON, and lines that need no end."""
+"""What the commands that read versions share: the open catalog and a version as JSON."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
-import click
-
-from webarc.cli.output import safe
 from webarc.cli.patience import Patience
 
 if TYPE_CHECKING:
@@ -63,18 +59,3 @@ def peeked(items: Iterator[T]) -> Iterator[T] | None:
     for first in items:
         return chain((first,), items)
     return None
-
-
-def lines(columns: Sequence[tuple[str, int]], cells: Iterable[Sequence[str]]) -> None:
-    """Print rows as they come, under headers; a width is the least, negative to set the column to the right."""
-    headers = _line([name for name, _ in columns], columns)
-    click.echo(click.style(headers, bold=True) if sys.stdout.isatty() else headers)
-    for row in cells:
-        click.echo(_line([safe(cell) for cell in row], columns))
-
-
-def _line(cells: Sequence[str], columns: Sequence[tuple[str, int]]) -> str:
-    placed = [
-        cell.rjust(-width) if width < 0 else cell.ljust(width) for cell, (_, width) in zip(cells, columns, strict=True)
-    ]
-    return "  ".join(placed).rstrip()
