@@ -127,6 +127,57 @@ def test_what_the_user_does_in_the_folder_is_no_damage(crawled: tuple[Webarc, Si
     assert note["domain"] == "of-mine" and "not webarc's" in note["what"]
 
 
+ALTERED = {
+    "bytes": ({"a/data.html": b"mine"}, {"a/data.html": "bytes"}),
+    "document": ({"a/data.xml": b"<arc>mine</arc>"}, {"a/data.xml": "document"}),
+    "both": ({"a/data.html": b"mine", "a/data.xml": b"mine"}, {"a/data.html": "bytes", "a/data.xml": "document"}),
+    "removed": ({"a/data.html": None, "a/data.xml": None}, {"a/data.html": "bytes", "a/data.xml": "document"}),
+}
+
+
+@pytest.mark.parametrize("how", ALTERED)
+def test_a_page_that_the_user_altered_by_a_commit_is_named_until_a_crawl_brings_it(webarc: Webarc, how: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    changes, expected = ALTERED[how]
+    site.commit(changes, "mine", "")
+    commit = git(site.repo.folder, "rev-parse", "main")[:12]
+    notes = sound(webarc).notes
+    named = {note["path"]: note for note in notes if f"the commit {commit}" in note["what"]}
+    assert {path: note["finding"] for path, note in named.items()} == expected, notes
+    for note in named.values():
+        assert note["url"] == site.url("a") and f"git revert {commit}" in note["cure"]
+    assert not [note for note in notes if note["path"] in named and note not in named.values()], "said once only"
+    site.crawl({"a": "2"})
+    assert [note for note in sound(webarc).notes if "the commit" in note["what"]] == []
+
+
+def test_a_users_commit_that_is_taken_back_or_touches_no_page_is_not_named(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    site.commit({"a/data.html": b"mine", "b/data.xml": None}, "mine", "")
+    user_git(site.repo.folder, "reset", "-q", "--hard")
+    user_git(site.repo.folder, "revert", "--no-edit", "HEAD")
+    site.commit({"own/data.html": b"mine", "README": b"mine"}, "a page of mine", "")
+    site.commit({"own/data.html": b"mine again"}, "and again", "")
+    assert [note for note in sound(webarc).notes if "the commit" in note["what"]] == []
+
+
+def test_webarcs_own_commits_are_never_taken_for_the_users(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    tag = site.crawl({"a": "1", "b": "1", "c": "1"})
+    document = site.document("a", Page("1"), "2026-01-01 01:00:00")
+    site.commit({"a/data.files/words.txt": b"7"}, tag, "add")
+    site.commit({"a/data.xml": document.replace(b"<data/>", b"<data><words>7</words></data>")}, tag, "node")
+    site.commit({".webarc/checks/2026-01-01.xml": b"<checks/>"}, "checks", "checks")
+    site.crawl({"b": "2"}, kind="guest")
+    site.crawl({"a": "2"}, gone=("b",))
+    ran = webarc.run("forget", site.url("c"), "--reason", "asked to", "--yes")
+    assert ran.code == 0, ran.err
+    assert "Webarc-Kind: forget" in git(site.repo.folder, "log", "--format=%B", "main")
+    assert sound(webarc).notes == []
+
+
 def test_a_stopped_crawl_is_no_damage(crawled: tuple[Webarc, Site, Path]) -> None:
     webarc, site, folder = crawled
     site.pages["/p3"] = Answer("<p>slow", delay=30.0)
