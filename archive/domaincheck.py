@@ -101,7 +101,8 @@ class DomainCheck:
         try:
             return legible_commits(self._repo, reader, self._unreadable)
         except (GitProblem, Damaged) as problem:
-            what = f"main cannot be read: {problem}".rstrip(".")
+            # What to do about it is said by the finding.
+            what = f"main cannot be read: {str(problem).partition('; ')[0]}".rstrip(".")
             self._tell(Finding(self._repo.domain, "ref", what, LOST, path=MAIN))
             return []
 

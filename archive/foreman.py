@@ -15,7 +15,6 @@ from webarc.archive.inspector import DATABASES, HISTORY, INDEX, MOVED, REPAIR, T
 from webarc.archive.layout import arc_file, domain_folder, url_of
 from webarc.archive.recovery import heaviest_first, recover
 from webarc.archive.repairing import keep_index
-from webarc.archive.roster import found_domains
 from webarc.archive.store import Archive
 from webarc.archive.verified import remember_verified
 from webarc.errors import Damaged, WebarcError, worst
@@ -170,7 +169,7 @@ class Foreman:
         """The index still knows domains whose repository is gone: all of their history is."""
         if not self._index_is_whole() or not _index_exists(self._database):
             return
-        there = set(found_domains(self._archive))
+        there = set(self._archive.domains())
         with suppress(WebarcError), closing(Index.to_read(self._database)) as index:
             lost = [(name, index.version_count(name)) for name in index.domains() if name not in there]
             for name, versions in lost:

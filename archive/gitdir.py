@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +26,6 @@ _HASHED = (
 )
 _CONVERSIONS = ("text", "eol", "ident", "filter", "working-tree-encoding", "export-subst", "export-ignore")
 _SAFEGUARDS = {"gc.auto": "0", "gc.pruneexpire": "never"}
-_TAG = re.compile(r"refs/tags/\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\d@.+")
 _CHUNK = 1 << 20
 _ID_LENGTH = 20
 
@@ -52,7 +50,7 @@ def check_start(repo: Repository) -> list[Finding]:
 def _is_ours(repo: Repository) -> bool:
     """Whether anything in a repository tells that crawls were stored there, in a clone of it at least."""
     refs = read_refs(repo.git_dir)
-    return refs.is_unusable() or any(name.startswith("refs/webarc/") or _TAG.fullmatch(name) for name in refs.found)
+    return refs.is_unusable() or refs.tell_of_crawls()
 
 
 def settings(file: Path) -> dict[str, str]:

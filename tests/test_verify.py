@@ -442,12 +442,16 @@ def test_a_repository_restored_from_a_clone_is_made_webarcs_again(crawled: tuple
 
 
 def test_a_repository_without_main_is_noticed_before_its_rows_are_lost(crawled: tuple[Webarc, Site, Path]) -> None:
-    webarc, _, folder = crawled
+    webarc, site, folder = crawled
     file = webarc.archive / ".webarc" / "index.db"
     before = count_rows(file)
     (folder / ".git" / "refs" / "heads" / "main").unlink()
     verdict = Verdict(webarc)
     assert [each["path"] for each in verdict.damage] == ["refs/heads/main"] and count_rows(file) == before
+    # A crawl would begin a new history.
+    ran = webarc.run("crawl", site.url())
+    assert ran.code == 11 and "webarc verify --repair" in ran.out + ran.err, (ran.out, ran.err)
+    assert not (folder / ".git" / "refs" / "heads" / "main").exists() and count_rows(file) == before
     assert Verdict(webarc, "--repair").code == 10
     sound(webarc)
 
