@@ -33,15 +33,23 @@ def main_is_lost(git_dir: Path) -> bool:
     """Whether main names no commit although crawls were committed; one that never had a commit has lost nothing."""
     if (git_dir / f"{MAIN}.lock").exists():
         return False  # its first commit is being made
-    refs = read_refs(git_dir)
-    if not refs.unreadable and not refs.tell_of_crawls() and not _has_log(git_dir):
+    if not _has_traces(git_dir):
         return False
     # Asked again: it may have got its first commit just now.
     return ref_value(git_dir, MAIN) is None
 
 
-def _has_log(git_dir: Path) -> bool:
+def _has_traces(git_dir: Path) -> bool:
+    """Whether anything tells of commits: other refs, the log of main, or a work tree that was brought."""
+    refs = read_refs(git_dir)
+    if refs.unreadable or refs.tell_of_crawls() or _read(git_dir / "logs" / MAIN):
+        return True
+    # Git's index is made after the first commit; but a folder of the user's own may have one, too.
+    return (git_dir / "index").exists() and b"[webarc]" in _read(git_dir / "config")
+
+
+def _read(file: Path) -> bytes:
     try:
-        return (git_dir / "logs" / MAIN).stat().st_size > 0
+        return file.read_bytes()
     except OSError:
-        return False
+        return b""

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from webarc.archive.ailments import main_is_lost
 from webarc.archive.digests import Digest, Digests
 from webarc.archive.findings import LOST, NOTE, REPAIR, Finding, note
 from webarc.archive.fsck import Complaints, Fsck
-from webarc.archive.gitdir import check_files, check_start, hash_fits, unreadable_refs
+from webarc.archive.gitdir import check_files, check_start, hash_fits, packs_without_index, unreadable_refs
 from webarc.archive.gitenv import git
 from webarc.archive.history import Commit
 from webarc.archive.importer import MAIN
@@ -58,6 +59,8 @@ class DomainCheck:
                 raise
             except (StorageProblem, Damaged) as problem:
                 self._tell(Finding(self._repo.domain, "repository", str(problem).rstrip("."), REPAIR))
+        if any(finding.is_damage for finding in self._outcome.findings):
+            self._tell_all(packs_without_index(self._repo))
         return self._outcome
 
     def _look(self) -> None:
@@ -81,7 +84,7 @@ class DomainCheck:
     def _without_main(self, refs: Refs) -> Iterator[Finding]:
         yield from unreadable_refs(self._repo, refs)
         # A crawl that was killed before its first commit leaves a repository without anything.
-        if refs.value(MAIN) is None and (refs.found or refs.unreadable):
+        if main_is_lost(self._repo.git_dir):
             yield Finding(self._repo.domain, "ref", "there is no branch main", REPAIR, path=MAIN)
 
     def _settle(self, tip: str, shown: str | None) -> None:

@@ -20,6 +20,7 @@ from tests.servers import Page as Answer
 from tests.servers import Site
 from tests.test_recover import change, git, harm
 from webarc.archive.store import Archive
+from webarc.archive.worktree import mend
 
 HOST = "example.org"
 
@@ -454,6 +455,108 @@ def test_a_repository_without_main_is_noticed_before_its_rows_are_lost(crawled: 
     assert not (folder / ".git" / "refs" / "heads" / "main").exists() and count_rows(file) == before
     assert Verdict(webarc, "--repair").code == 10
     sound(webarc)
+
+
+@pytest.mark.parametrize("harm", ["garbage", "empty", "gone", "of another pack"])
+def test_the_index_of_a_pack_is_made_anew(webarc: Webarc, harm: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    site.crawl({"a": "2"})
+    first, second = sorted(site.repo.git_dir.glob("objects/pack/*.idx"))
+    before = first.read_bytes()
+    first.chmod(0o644)
+    if harm == "gone":
+        first.unlink()
+    else:
+        first.write_bytes({"garbage": b"garbage", "empty": b""}.get(harm, second.read_bytes()))
+    named = {each.get("path", "") for each in Verdict(webarc).damage}
+    shown = f".git/objects/pack/{first.stem}"
+    assert named & {f"{shown}.idx", f"{shown}.pack"}, named
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), verdict.findings
+    assert first.read_bytes() == before
+    kept = list(site.repo.git_dir.glob(f"webarc-replaced/*/objects/pack/{first.name}"))
+    assert len(kept) == (harm != "gone")
+    assert sound(webarc).summary["versions"] == 2
+
+
+def test_the_only_pack_gets_its_index_back(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    (index,) = site.repo.git_dir.glob("objects/pack/*.idx")
+    index.unlink()
+    assert Verdict(webarc).code == 11
+    assert Verdict(webarc, "--repair").code == 10
+    assert sound(webarc).summary["versions"] == 1
+
+
+SPOILT = [
+    ("bare = false", "bare = falre"),
+    ("bare = false", "bare = true"),
+    ("bare = false", "bare = false\n\tbare = perhaps"),
+    ("bare = false", "bare = false\n\tcompression = much"),
+    ("repositoryformatversion = 0", "repositoryformatversion = 8"),
+    ("auto = 0", "auto = o"),
+    ("pruneExpire = never", "pruneExpire = nfver"),
+    ("domain = example.org", "domain = exbmple.org"),
+]
+
+
+@pytest.mark.parametrize(("whole", "spoilt"), SPOILT)
+def test_a_spoilt_setting_is_written_anew(webarc: Webarc, whole: str, spoilt: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    config = site.repo.git_dir / "config"
+    before = config.read_text()
+    harmed = before.replace(whole, spoilt) + "[user]\n\tname = somebody\n"
+    assert harmed.count(spoilt) == 1
+    config.write_text(harmed)
+    verdict = Verdict(webarc)
+    assert [each["path"] for each in verdict.damage] == [".git/config"] and verdict.code == 11
+    assert Verdict(webarc, "--repair").code == 10
+    assert any(kept.read_text() == harmed for kept in site.repo.git_dir.glob("webarc-replaced/*/config*"))
+    # What the user set stays, unless git cannot work with it.
+    user = "" if "compression" in spoilt else "[user]\n\tname = somebody\n"
+    assert config.read_text().lower() == f"{before}{user}".lower()
+    assert user_git(site.repo.folder, "log", "--format=%s").count("\n") == 1
+
+
+def test_other_settings_of_the_users_choice_are_no_damage(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    user_git(site.repo.folder, "config", "gc.auto", "6700")
+    user_git(site.repo.folder, "config", "gc.pruneExpire", "2.weeks.ago")
+    user_git(site.repo.folder, "config", "core.quotePath", "true")
+    assert len([note for note in sound(webarc).notes if "tidy up" in note["what"]]) == 2
+
+
+@pytest.mark.parametrize("known", ["packed", "tags packed", "logged", "nothing"])
+def test_refs_that_were_removed_come_back(webarc: Webarc, known: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    site.crawl({"a": "2"})
+    with site.archive.lock_tree(HOST):
+        mend(site.repo)
+    before = git(site.repo.folder, "for-each-ref")
+    if "packed" in known:
+        user_git(site.repo.folder, "pack-refs", *(["--all"] if known == "packed" else []))
+    if known != "logged":
+        shutil.rmtree(site.repo.git_dir / "logs")
+    shutil.rmtree(site.repo.git_dir / "refs")
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), verdict.findings
+    assert [each["path"] for each in verdict.repaired] == [".git/refs"]
+    assert git(site.repo.folder, "for-each-ref") == before
+    assert sound(webarc).summary["versions"] == 2
+
+
+def test_a_history_without_objects_is_not_sound(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    shutil.rmtree(site.repo.git_dir / "objects")
+    for more in ((), ("--repair",)):
+        (found,) = Verdict(webarc, *more).damage
+        assert found["path"] == ".git/objects" and "backup" in found["cure"]
 
 
 def count_rows(file: Path) -> int:
