@@ -180,13 +180,15 @@ class Foreman:
     def _named(self, finding: Finding) -> Finding:
         """The finding with the number of the version and its URL, as far as the index knows them."""
         place = arc_file(finding.path)
-        if place is None or finding.version is not None:
+        if finding.version is not None or not (place or finding.object_id):
             return finding
-        rows = self._rows(finding.domain, place[0])
+        # The path of a lost folder may be that of an ARC.
+        arc = place[0] if place else finding.path
+        rows = self._rows(finding.domain, arc) if arc else []
         same = [row for row in rows if row.commit_tag == finding.commit_tag or not finding.commit_tag]
         if same:
             return finding.numbered(same[-1].number, same[-1].url)
-        return finding.numbered(None, rows[-1].url if rows else _url(finding.domain, place[0]))
+        return finding.numbered(None, rows[-1].url if rows else _url(finding.domain, arc) if place else "")
 
     def _rows(self, domain: str, arc: str) -> list[VersionRow]:
         if not self._index_is_whole():

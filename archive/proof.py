@@ -57,7 +57,10 @@ class _Alteration:
 
 
 class Proof:
-    """One pass; `tell` gets every finding, `moved` now and then how many versions were seen."""
+    """One pass; `tell` gets every finding, `moved` now and then how many versions were seen.
+
+    `unreadable` says in the end which commits could be read in part only.
+    """
 
     def __init__(self, repo: Repository, reader: ObjectReader, tell: Tell, moved: Callable[[int], None]) -> None:
         self._repo, self._reader, self._tell, self._moved = repo, reader, tell, moved
@@ -70,12 +73,13 @@ class Proof:
         self._current: dict[str, str] = {}
         self._reports: set[str] = set()
         self.versions = 0
+        self.unreadable: list[str] = []
 
     def over(self, commits: list[Commit], after: str | None) -> None:
         """Read these commits, which follow another one."""
         if after is not None:
             self._files.update((path, blob) for path, blob in self._repo.files(after) if arc_file(path))
-        walk = Walk(self._repo, after, self._unreadable)
+        walk = Walk(self._repo, after, self.unreadable.append)
         for commit, changes in walk.over(commits):
             self._read_commit(walk, commit, changes)
         self._settle_claims()
@@ -213,9 +217,6 @@ class Proof:
             self._tell(self._finding("report", _told(problem, lost), change.path, commit.tag, lost))
 
     # -- findings ---------------------------------------------------------------------------------------------
-
-    def _unreadable(self, text: str) -> None:
-        self._tell(Finding(self._repo.domain, "object", text.rstrip("."), BACKUP))
 
     def _document(self, commit: Commit, path: str, what: str, lost: str, meta: Metadata | None = None) -> None:
         by_hand = not commit.kind and not lost

@@ -283,6 +283,63 @@ def test_a_damaged_pack_gives_back_all_but_what_is_lost(crawled: tuple[Webarc, S
     webarc.crawl(site.url())
 
 
+@pytest.fixture
+def folders(webarc: Webarc) -> History:
+    """A site with folders, crawled three times and indexed; its last crawl brought a new page."""
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"docs/x": "1", "docs/y": "1", "docs/z": "1", "p": "1"}, urls=[site.outcome("p")])
+    site.crawl({"docs/x": "2", "docs/y": "2", "p": "2"}, urls=[site.outcome("docs/x"), site.outcome("p")])
+    site.crawl({"docs/x": "3", "new": "1"}, urls=[site.outcome("p")])
+    assert webarc.run("list").code == 0
+    return site
+
+
+# The tree that is damaged: its path, the URL and version of a finding, the URLs that are named, and those that are not.
+TREES: dict[str, tuple[str | None, str | None, int | None, list[str], list[str]]] = {
+    "main~1:p": ("p", "p", 2, ["p"], []),
+    "main~1:docs": ("docs", None, None, ["docs/x", "docs/y"], ["docs/z", "/p"]),
+    "main~1:docs/x": ("docs/x", "docs/x", 2, ["docs/x"], ["docs/y"]),
+    "main~1^{tree}": (None, None, None, ["docs/x", "docs/y", "p"], ["docs/z"]),
+    "main:new": ("new", "new", 1, [], []),
+    "main~1:.webarc": (".webarc", None, None, [], ["docs/x"]),
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_a_damaged_folder_is_named_by_what_it_held(webarc: Webarc, folders: History, tree: str) -> None:
+    path, url, version, named, others = TREES[tree]
+    folder = folders.repo.folder
+    harm(folder, name := git(folder, "rev-parse", tree))
+    tag = git(folder, "log", "-1", "--format=%s", tree.partition(":")[0].removesuffix("^{tree}"))
+    verdict = Verdict(webarc)
+    (found,) = verdict.damage
+    assert verdict.code == 11 and (found["finding"], found["object"], found["commitTag"]) == ("object", name, tag)
+    assert (found.get("path"), found.get("version")) == (path, version)
+    assert found.get("url") == (folders.url(url) if url else None)
+    assert all(folders.url(each) in found["what"] for each in named), found["what"]
+    assert not any(each in found["what"] for each in others), found["what"]
+
+
+def test_a_damaged_folder_that_several_crawls_share_names_them(webarc: Webarc, folders: History) -> None:
+    folder = folders.repo.folder
+    harm(folder, git(folder, "rev-parse", "main:p"))
+    (found,) = Verdict(webarc).damage
+    first, last = git(folder, "log", "--format=%s", "--reverse", "main~2..main").splitlines()
+    assert (found["url"], found["version"], found["commitTag"]) == (folders.url("p"), 2, first)
+    assert f"2 crawls, up to {last}" in found["what"]
+    words = webarc.run("verify").out
+    assert folders.url("p") in words and first in words and last in words
+
+
+def test_a_damaged_folder_is_named_by_since_last_as_well(webarc: Webarc, folders: History) -> None:
+    sound(webarc)
+    folders.crawl({"docs/y": "4"})
+    folder = folders.repo.folder
+    harm(folder, git(folder, "rev-parse", "main:docs/y"))
+    (found,) = Verdict(webarc, "--since-last").damage
+    assert (found["url"], found["path"]) == (folders.url("docs/y"), "docs/y")
+
+
 def flip_object(folder: Path, pack: Path, name: str) -> None:
     """Flip a bit in the packed bytes of one object."""
     listed = git(folder, "verify-pack", "-v", str(pack)).splitlines()
