@@ -14,12 +14,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
 from webarc.archive import times
+from webarc.archive.ailments import ailment
 from webarc.archive.contents import Contents
 from webarc.archive.indexing import Progress, catch_up
 from webarc.archive.instants import instant
 from webarc.archive.layout import arc_of
 from webarc.archive.nearest import nearest_arcs
 from webarc.archive.pages import Page, just_after, moment_of, removed_before
+from webarc.archive.repository import Repository
 from webarc.archive.roster import instead_of
 from webarc.archive.settling import settle
 from webarc.archive.spellings import domain_spellings, is_bare_host, spellings
@@ -40,7 +42,10 @@ _SHORT_NUMBER = re.compile(r"[+-]?\d{1,3}", re.ASCII)
 
 
 class Catalog:
-    """Look-ups over an archive and its index; `warn` gets a sentence for everything that is not as it should be."""
+    """Look-ups over an archive and its index; `warn` gets a sentence for everything that is not as it should be.
+
+    `damaged` has the domains whose repository turned out to be broken, though the index may still know them.
+    """
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class Catalog:
         self._warn = warn or _unheard
         self._on_progress = on_progress
         self._warned: set[str] = set()
+        self.damaged: set[str] = set()
         self._contents = Contents(archive)
 
     def __enter__(self) -> Catalog:
@@ -99,18 +105,27 @@ class Catalog:
 
     def catch_up(self, domain: str) -> None:
         """Bring the index of a domain up to date; where that cannot be, what there is is used, with a warning."""
-        repo = self.archive.repository(domain)
-        if self.index.read_only:
-            if self.index.indexed_commit(domain) != repo.tip():
-                self._warn_once(f"{domain}: the index may not be written to and does not have the newest crawls.")
-            return
-        settle(repo)
         try:
-            catch_up(repo, self.index, self._warn_once, self._on_progress)
-        except (StorageProblem, Damaged) as problem:
+            self._bring(self.archive.repository(domain))
+        except Damaged as problem:
+            self.damaged.add(domain)
+            if not self.index.knows(domain):
+                raise
+            self._warn_once(str(problem))
+        except StorageProblem as problem:
             if not self.index.knows(domain):
                 raise
             self._warn_once(f"{domain}: the index could not be brought up to date: {problem}")
+
+    def _bring(self, repo: Repository) -> None:
+        wrong = ailment(repo.git_dir) if repo.exists() else ""
+        if wrong:
+            raise Damaged(f"{repo.domain} is damaged: {wrong}.")
+        if not self.index.read_only:
+            settle(repo)
+            catch_up(repo, self.index, self._warn_once, self._on_progress)
+        elif self.index.indexed_commit(repo.domain) != repo.tip():
+            self._warn_once(f"{repo.domain}: the index may not be written to and does not have the newest crawls.")
 
     def _followed(self, url: str) -> Page | None:
         """The page at a canonical URL, or at the end of the redirects that the reports have from there."""

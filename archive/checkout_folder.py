@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
 from webarc.archive.failures import storage
+from webarc.archive.locks import free
 from webarc.errors import UsageProblem
 
 _MARK = ".webarc-checkout-"
+_NAME = re.compile(r"\.webarc-checkout-[a-z0-9_]{8}")
 
 
 @contextmanager
@@ -45,6 +48,8 @@ def _checked(target: Path, force: bool) -> Path:
             raise UsageProblem(f"{target} is not a folder; name a new or an empty one.")
         # The one link that is followed is the one that the user named.
         target = target.resolve()
+        _sweep(target)
+        _sweep(target.parent)
         if not force and target.is_dir() and any(target.iterdir()):
             raise UsageProblem(f"{target} is not empty; name a new or an empty folder, or add to it with --force.")
     return target
@@ -52,11 +57,54 @@ def _checked(target: Path, force: bool) -> Path:
 
 @contextmanager
 def _temporary(folder: Path) -> Iterator[Path]:
-    place = Path(mkdtemp(prefix=_MARK, dir=folder))
+    place, hold = _held(folder)
     try:
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
+        os.close(hold)
+
+
+def _held(folder: Path) -> tuple[Path, int]:
+    """A temp folder, locked as long as this process lives; one that another took for abandoned before is given up."""
+    while True:
+        place = Path(mkdtemp(prefix=_MARK, dir=folder))
+        with suppress(FileNotFoundError):
+            descriptor = _opened(place)
+            if _is_ours(descriptor) and place.exists():
+                return place, descriptor
+            os.close(descriptor)
+
+
+def _is_ours(descriptor: int) -> bool:
+    try:
+        return free(descriptor)
+    except OSError:
+        # A file system without locks; nobody can take the folder for abandoned there.
+        return True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the temp folders of checkouts that were killed."""
+    # What cannot be looked at is not ours to remove.
+    with suppress(OSError):
+        for place in folder.glob(f"{_MARK}*"):
+            if _NAME.fullmatch(place.name):
+                _remove_abandoned(place)
+
+
+def _remove_abandoned(place: Path) -> None:
+    with suppress(OSError):
+        descriptor = _opened(place)
+        try:
+            if free(descriptor):
+                shutil.rmtree(place, ignore_errors=True)
+        finally:
+            os.close(descriptor)
+
+
+def _opened(place: Path) -> int:
+    return os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
 def _merge(place: Path, target: Path) -> None:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from webarc.archive.digests import Digest, Digests
-from webarc.archive.findings import LOST, NOTE, REPAIR, Finding, note
-from webarc.archive.fsck import Complaints, Fsck
-from webarc.archive.gitdir import check_files, check_start, hash_fits, unreadable_refs
+from webarc.archive.ailments import main_is_lost
+from webarc.archive.findings import LOST, REPAIR, Finding, note
+from webarc.archive.fsck import Fsck
+from webarc.archive.gitdir import check_files, check_start, packs_without_index, unreadable_refs
 from webarc.archive.gitenv import git
 from webarc.archive.history import Commit
 from webarc.archive.importer import MAIN
+from webarc.archive.objectcheck import ObjectCheck
 from webarc.archive.objects import ObjectReader
 from webarc.archive.proof import Proof
 from webarc.archive.refs import Refs, read_head, read_refs
@@ -26,8 +27,6 @@ from webarc.archive.treecheck import TreeCheck
 from webarc.archive.walk import commits_beyond, legible_commits
 from webarc.archive.worktree import SHOWN, mend
 from webarc.errors import Damaged, GitProblem, NoSpace, StorageProblem
-
-_OBJECTS_AT_A_TIME = 5_000
 
 
 @dataclass(slots=True)
@@ -58,6 +57,8 @@ class DomainCheck:
                 raise
             except (StorageProblem, Damaged) as problem:
                 self._tell(Finding(self._repo.domain, "repository", str(problem).rstrip("."), REPAIR))
+        if any(finding.is_damage for finding in self._outcome.findings):
+            self._tell_all(packs_without_index(self._repo))
         return self._outcome
 
     def _look(self) -> None:
@@ -74,14 +75,23 @@ class DomainCheck:
                 return
             self._read(reader, commits)
             self._tell_all(self._refs(reader, commits))
+        self._look_at_files()
+
+    def _look_at_files(self) -> None:
         tree = TreeCheck(self._repo, self._moved)
-        self._tell_all(tree.run())
+        try:
+            self._tell_all(tree.run())
+        except GitProblem:
+            if not any(finding.object_id for finding in self._outcome.findings):
+                raise
+            what = "its files could not be compared with git, of which something cannot be read"
+            self._tell(note(self._repo.domain, "worktree", what))
         self._outcome.files = tree.files
 
     def _without_main(self, refs: Refs) -> Iterator[Finding]:
         yield from unreadable_refs(self._repo, refs)
         # A crawl that was killed before its first commit leaves a repository without anything.
-        if refs.value(MAIN) is None and (refs.found or refs.unreadable):
+        if main_is_lost(self._repo.git_dir):
             yield Finding(self._repo.domain, "ref", "there is no branch main", REPAIR, path=MAIN)
 
     def _settle(self, tip: str, shown: str | None) -> None:
@@ -101,7 +111,8 @@ class DomainCheck:
         try:
             return legible_commits(self._repo, reader, self._unreadable)
         except (GitProblem, Damaged) as problem:
-            what = f"main cannot be read: {problem}".rstrip(".")
+            # What to do about it is said by the finding.
+            what = f"main cannot be read: {str(problem).partition('; ')[0]}".rstrip(".")
             self._tell(Finding(self._repo.domain, "ref", what, LOST, path=MAIN))
             return []
 
@@ -116,68 +127,14 @@ class DomainCheck:
         try:
             proof = Proof(self._repo, reader, self._tell, self._moved)
             proof.over(commits if after is None else newer or [], after)
-            self._tell_all(
-                self._complaints(fsck.complaints(), reader) if fsck else self._new_objects(reader, after, tip)
-            )
+            objects = ObjectCheck(self._repo, reader, commits, self._outcome.findings)
+            self._tell_all(objects.complaints(fsck.complaints()) if fsck else objects.since(after, tip))
+            for text in () if objects.names_all else proof.unreadable:
+                self._unreadable(text)
         finally:
             if fsck is not None:
                 fsck.stop()
         self._outcome.tip, self._outcome.versions = tip, proof.versions
-
-    def _new_objects(self, reader: ObjectReader, after: str | None, tip: str) -> Iterator[Finding]:
-        """The objects that came since, read one by one."""
-        listed = git(["rev-list", "--objects", "--no-object-names", f"{after}..{tip}", "--"], self._repo.git_dir)
-        told = {each.object_id for each in self._outcome.findings}
-        names = [name for name in listed.decode().split() if name not in told]
-        for start in range(0, len(names), _OBJECTS_AT_A_TIME):
-            digests = Digests(self._repo.git_dir, reader)
-            for name, found in digests.of(set(names[start : start + _OBJECTS_AT_A_TIME])).items():
-                if not isinstance(found, Digest):
-                    yield self._lost(name, found)
-
-    def _complaints(self, found: Complaints, reader: ObjectReader) -> Iterator[Finding]:
-        for path, text in found.files.items():
-            place = self._repo.folder / path
-            if path.endswith(".pack") and hash_fits(place):
-                # It is its index that does not fit it, which has been told.
-                continue
-            yield Finding(self._repo.domain, "repository", text, LOST, path=path)
-        places = self._places(set(found.objects) - {each.object_id for each in self._outcome.findings})
-        for name, text in found.objects.items():
-            yield from self._complaint(reader, name, text, *places.get(name, ("", "")))
-        if not self._outcome.findings:
-            for text in found.others:
-                yield Finding(self._repo.domain, "repository", f"git fsck says: {text}", LOST)
-
-    def _complaint(self, reader: ObjectReader, name: str, text: str, path: str, tag: str) -> Iterator[Finding]:
-        if any(each.object_id == name for each in self._outcome.findings):
-            return
-        try:
-            data = reader.read(name)
-        except Damaged as problem:
-            yield self._lost(name, problem, path, tag)
-            return
-        if data is None:
-            yield self._lost(name, None, path, tag)
-        elif text.startswith(("error in ", "warning in ")):
-            what = f"git fsck dislikes an object that is as it was written: {text}"
-            yield Finding(self._repo.domain, "object", what, severity=NOTE, object_id=name)
-
-    def _lost(self, name: str, found: Damaged | None, path: str = "", tag: str = "") -> Finding:
-        what = f"the object {name} is {'missing' if found is None else 'damaged'}"
-        return Finding(self._repo.domain, "object", what, LOST, path=path, commit_tag=tag, object_id=name)
-
-    def _places(self, names: set[str]) -> dict[str, tuple[str, str]]:
-        """Where blobs first came into the history."""
-        places: dict[str, tuple[str, str]] = {}
-        if not names:
-            return places
-        with suppress(GitProblem):
-            for commit, changes in self._repo.changes_since(None):
-                for change in changes:
-                    if change.blob in names:
-                        places.setdefault(change.blob, (change.path, commit.tag))
-        return places
 
     # -- refs -------------------------------------------------------------------------------------------------
 
@@ -193,7 +150,8 @@ class DomainCheck:
     # -- findings ---------------------------------------------------------------------------------------------
 
     def _unreadable(self, text: str) -> None:
-        self._tell(Finding(self._repo.domain, "object", text.rstrip("."), LOST))
+        # What to do about it is said by the finding.
+        self._tell(Finding(self._repo.domain, "object", text.rpartition("; ")[0] or text, LOST))
 
     def _tell(self, finding: Finding) -> None:
         key = (*finding.key(), finding.what if not finding.path and not finding.object_id else "")

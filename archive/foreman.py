@@ -15,7 +15,6 @@ from webarc.archive.inspector import DATABASES, HISTORY, INDEX, MOVED, REPAIR, T
 from webarc.archive.layout import arc_file, domain_folder, url_of
 from webarc.archive.recovery import heaviest_first, recover
 from webarc.archive.repairing import keep_index
-from webarc.archive.roster import found_domains
 from webarc.archive.store import Archive
 from webarc.archive.verified import remember_verified
 from webarc.errors import Damaged, WebarcError, worst
@@ -170,7 +169,7 @@ class Foreman:
         """The index still knows domains whose repository is gone: all of their history is."""
         if not self._index_is_whole() or not _index_exists(self._database):
             return
-        there = set(found_domains(self._archive))
+        there = set(self._archive.domains())
         with suppress(WebarcError), closing(Index.to_read(self._database)) as index:
             lost = [(name, index.version_count(name)) for name in index.domains() if name not in there]
             for name, versions in lost:
@@ -181,13 +180,15 @@ class Foreman:
     def _named(self, finding: Finding) -> Finding:
         """The finding with the number of the version and its URL, as far as the index knows them."""
         place = arc_file(finding.path)
-        if place is None or finding.version is not None:
+        if finding.version is not None or not (place or finding.object_id):
             return finding
-        rows = self._rows(finding.domain, place[0])
+        # The path of a lost folder may be that of an ARC.
+        arc = place[0] if place else finding.path
+        rows = self._rows(finding.domain, arc) if arc else []
         same = [row for row in rows if row.commit_tag == finding.commit_tag or not finding.commit_tag]
         if same:
             return finding.numbered(same[-1].number, same[-1].url)
-        return finding.numbered(None, rows[-1].url if rows else _url(finding.domain, place[0]))
+        return finding.numbered(None, rows[-1].url if rows else _url(finding.domain, arc) if place else "")
 
     def _rows(self, domain: str, arc: str) -> list[VersionRow]:
         if not self._index_is_whole():

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import re
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from webarc.archive.findings import REPAIR, Finding, note
+from webarc.archive.findings import BACKUP, REPAIR, Finding, note
 from webarc.archive.gitenv import git
 from webarc.archive.importer import MAIN
 from webarc.archive.refs import Refs, read_head, read_refs
 from webarc.archive.repository import Repository
 from webarc.errors import StorageProblem
 
-INDEX = ".git/index"
+INDEX, CONFIG, REFS = ".git/index", ".git/config", ".git/refs"
 # Their last bytes are a hash of all others.
 _HASHED = (
     "pack/*.idx",
@@ -27,7 +27,8 @@ _HASHED = (
 )
 _CONVERSIONS = ("text", "eol", "ident", "filter", "working-tree-encoding", "export-subst", "export-ignore")
 _SAFEGUARDS = {"gc.auto": "0", "gc.pruneexpire": "never"}
-_TAG = re.compile(r"refs/tags/\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\d@.+")
+# Settings of ours that git reads late, if at all: what they are, and of what kind another value must be.
+_SETTINGS = {"core.bare": ("false", "bool"), "gc.auto": ("0", "int"), "gc.pruneexpire": ("never", "expiry-date")}
 _CHUNK = 1 << 20
 _ID_LENGTH = 20
 
@@ -36,23 +37,44 @@ def check_start(repo: Repository) -> list[Finding]:
     """What keeps git from working at all; nothing else can be looked at until it is mended."""
     if not read_head(repo.git_dir):
         return [_finding(repo, ".git/HEAD", "it names neither a branch nor a commit")]
+    if not (repo.git_dir / "refs").is_dir():
+        return [_finding(repo, REFS, "the folder is gone, and git takes nothing for a repository without it")]
+    if not (repo.git_dir / "objects").is_dir():
+        what = "the folder is gone, and with it the whole history"
+        return [Finding(repo.domain, "repository", what, BACKUP, path=".git/objects")]
     try:
-        named = settings(repo.git_dir / "config").get("webarc.domain", "")
+        found = settings(repo.git_dir / "config")
         # A setting may be legible and still make git refuse to work.
         git(["rev-parse", "--git-dir"], repo.git_dir)
     except StorageProblem as problem:
-        return [_finding(repo, ".git/config", str(problem).rstrip("."))]
+        # What to do about it is said by the finding.
+        return [_finding(repo, CONFIG, str(problem).rpartition("; ")[0])]
+    named = found.get("webarc.domain", "")
     if not named and not _is_ours(repo):
         return [note(repo.domain, "repository", "this repository is not webarc's; it is left alone")]
     if named != repo.domain:
-        return [_finding(repo, ".git/config", f"it names the domain {named!r}")]
-    return []
+        return [_finding(repo, CONFIG, f"it names the domain {named!r}")]
+    return [_finding(repo, CONFIG, what) for what in _spoilt(repo.git_dir / "config", found)][:1]
+
+
+def _spoilt(file: Path, found: dict[str, str]) -> Iterator[str]:
+    """Settings of ours that say nothing any more; another choice of the user's is none of them."""
+    for name, (ours, kind) in _SETTINGS.items():
+        if found.get(name, ours) == ours:
+            continue
+        try:
+            value = git(["config", "--file", str(file), f"--type={kind}", "--get", name]).decode().strip()
+        except StorageProblem:
+            yield f"its {name} is {found[name]!r}, which is no value for it"
+        else:
+            if kind == "bool" and value != ours:
+                yield f"its {name} is {found[name]!r}, so that git does not see the files"
 
 
 def _is_ours(repo: Repository) -> bool:
     """Whether anything in a repository tells that crawls were stored there, in a clone of it at least."""
     refs = read_refs(repo.git_dir)
-    return refs.is_unusable() or any(name.startswith("refs/webarc/") or _TAG.fullmatch(name) for name in refs.found)
+    return refs.is_unusable() or refs.tell_of_crawls()
 
 
 def settings(file: Path) -> dict[str, str]:
@@ -110,6 +132,8 @@ def _check_hashed(repo: Repository) -> Iterator[Finding]:
             # It may be replaced by a better one meanwhile.
             if path.is_file() and not hash_fits(path) and path.is_file():
                 yield _finding(repo, _shown(repo, path), "its bytes do not fit the hash at its end")
+            elif path.suffix == ".idx" and not fits_pack(path) and path.is_file():
+                yield _finding(repo, _shown(repo, path), "it is not the index of its pack")
     if not chain_fits(repo.git_dir / "objects"):
         yield _finding(repo, ".git/objects/info/commit-graphs", "its chain names a graph that is not there")
     index = repo.git_dir / "index"
@@ -128,6 +152,28 @@ def chain_fits(objects: Path) -> bool:
     except OSError:
         return True
     return all((folder / f"graph-{name}.graph").is_file() for name in names)
+
+
+def fits_pack(index: Path) -> bool:
+    """Whether an index is of the pack beside it, whose hash it has before its own."""
+    try:
+        return _tail(index.with_suffix(".pack"), 1) == _tail(index, 2)[:_ID_LENGTH]
+    except OSError:
+        # One of them is gone; a killed process may have left the other.
+        return True
+
+
+def _tail(path: Path, ids: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(-ids * _ID_LENGTH, os.SEEK_END)
+        return file.read()
+
+
+def packs_without_index(repo: Repository) -> Iterator[Finding]:
+    """Packs that git does not see; a crawl that was killed leaves one, too, and then nothing is missing."""
+    for pack in sorted((repo.git_dir / "objects" / "pack").glob("*.pack")):
+        if not pack.with_suffix(".idx").exists() and pack.exists():
+            yield _finding(repo, _shown(repo, pack), "it has no index, so that git does not see what is in it")
 
 
 def hash_fits(path: Path) -> bool:

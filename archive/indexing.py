@@ -143,7 +143,9 @@ class _Reading:
         try:
             return parse(_there(data))
         except Damaged as problem:
-            self._name(commit, f"{arc}/{METADATA}", problem)
+            # What a user commits by hand owes nothing to our schema; `webarc verify` tells of it.
+            if commit.kind or not isinstance(data, bytes):
+                self._name(commit, f"{arc}/{METADATA}", problem)
             return None
 
     def _name(self, commit: Commit, path: str, problem: Damaged) -> None:

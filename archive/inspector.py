@@ -118,7 +118,8 @@ class Inspector:
             if not left or {finding.key() for finding in left} == {finding.key() for finding in findings}:
                 break
             findings = left
-        outcome.findings += [note(repo.domain, "repository", f"a repair failed: {problem}") for problem in problems]
+        failed = (f"a repair failed: {problem.rstrip('.')}" for problem in problems)
+        outcome.findings += [note(repo.domain, "repository", what) for what in failed]
         return outcome
 
     def _mend(self, repo: Repository, findings: list[Finding]) -> list[str]:

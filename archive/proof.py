@@ -48,8 +48,19 @@ class _Claim:
     by_hand: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Alteration:
+    """A file of a crawl's that a commit of the user's own replaced or removed, and what it was before."""
+
+    commit: str
+    before: str
+
+
 class Proof:
-    """One pass; `tell` gets every finding, `moved` now and then how many versions were seen."""
+    """One pass; `tell` gets every finding, `moved` now and then how many versions were seen.
+
+    `unreadable` says in the end which commits could be read in part only.
+    """
 
     def __init__(self, repo: Repository, reader: ObjectReader, tell: Tell, moved: Callable[[int], None]) -> None:
         self._repo, self._reader, self._tell, self._moved = repo, reader, tell, moved
@@ -57,17 +68,18 @@ class Proof:
         self._digests = Digests(repo.git_dir, reader)
         self._files: dict[str, str] = {}
         self._by_hand: set[str] = set()
-        self._altered: dict[str, str] = {}
+        self._altered: dict[str, _Alteration] = {}
         self._claims: list[_Claim] = []
         self._current: dict[str, str] = {}
         self._reports: set[str] = set()
         self.versions = 0
+        self.unreadable: list[str] = []
 
     def over(self, commits: list[Commit], after: str | None) -> None:
         """Read these commits, which follow another one."""
         if after is not None:
             self._files.update((path, blob) for path, blob in self._repo.files(after) if arc_file(path))
-        walk = Walk(self._repo, after, self._unreadable)
+        walk = Walk(self._repo, after, self.unreadable.append)
         for commit, changes in walk.over(commits):
             self._read_commit(walk, commit, changes)
         self._settle_claims()
@@ -77,10 +89,12 @@ class Proof:
 
     def _tell_altered(self) -> None:
         """A user may commit what they like; but that it is not what a crawl brought should be known."""
-        for path, commit in self._altered.items():
-            what = f"the commit {commit[:12]}, which no crawl made, altered or removed it; its versions are whole"
-            cure = f"run `git revert {commit[:12]}` in {self._folder} if that was not meant"
-            self._tell(Finding(self._repo.domain, "bytes", what, cure, NOTE, path=path))
+        for path, alteration in self._altered.items():
+            commit = alteration.commit[:12]
+            what = f"the commit {commit}, which no crawl made, altered or removed it; its versions are whole"
+            cure = f"run `git revert {commit}` in {self._folder} if that was not meant"
+            kind = "document" if path.endswith(f"/{METADATA}") else "bytes"
+            self._tell(Finding(self._repo.domain, kind, what, cure, NOTE, path=path))
 
     def _read_commit(self, walk: Walk, commit: Commit, changes: Iterable[Change]) -> None:
         documents: list[tuple[str, Change]] = []
@@ -90,10 +104,10 @@ class Proof:
             if place is None:
                 if change.path.startswith(_READ) and change.status != "D":
                     reports.append(change)
-            elif place[1] == METADATA:
+                continue
+            if place[1] == METADATA:
                 documents.append((place[0], change))
-            else:
-                self._note_file(commit, change)
+            self._note_file(commit, change)
         waiting = iter(documents)
         while part := list(islice(waiting, _DOCUMENTS_AT_A_TIME)):
             self._read_documents(walk, commit, part)
@@ -101,16 +115,24 @@ class Proof:
             self._read_report(walk, commit, change)
 
     def _note_file(self, commit: Commit, change: Change) -> None:
+        before = self._crawled(change.path)
         self._by_hand.discard(change.path)
         self._altered.pop(change.path, None)
-        if not commit.kind and change.path in self._files:
-            self._altered[change.path] = commit.id
+        # Whoever takes back such a commit brings the same bytes again.
+        if not commit.kind and before not in ("", change.blob):
+            self._altered[change.path] = _Alteration(commit.id, before)
         if change.status == "D":
             self._files.pop(change.path, None)
             return
         self._files[change.path] = change.blob
-        if not commit.kind:
+        if not commit.kind and change.blob != before:
             self._by_hand.add(change.path)
+
+    def _crawled(self, path: str) -> str:
+        """The blob that webarc itself last wrote at a path; empty if it did not, or took it away."""
+        if path in self._altered:
+            return self._altered[path].before
+        return "" if path in self._by_hand else self._files.get(path, "")
 
     # -- documents --------------------------------------------------------------------------------------------
 
@@ -139,7 +161,7 @@ class Proof:
 
     def _claim(self, commit: Commit, path: str, meta: Metadata) -> None:
         blob = self._files.get(path)
-        by_hand = not commit.kind or path in self._by_hand
+        by_hand = not commit.kind or path in self._by_hand or path in self._altered
         if blob is not None:
             self._claims.append(_Claim(path, blob, meta, by_hand))
         elif commit.kind:
@@ -196,14 +218,16 @@ class Proof:
 
     # -- findings ---------------------------------------------------------------------------------------------
 
-    def _unreadable(self, text: str) -> None:
-        self._tell(Finding(self._repo.domain, "object", text.rstrip("."), BACKUP))
-
     def _document(self, commit: Commit, path: str, what: str, lost: str, meta: Metadata | None = None) -> None:
+        by_hand = not commit.kind and not lost
+        if by_hand and path in self._altered:
+            return  # that will be told, and what to do about it
         finding = self._finding("document", what, path, commit.tag if commit.kind else "", lost)
-        self._tell(_of(finding, meta, by_hand=not commit.kind and not lost))
+        self._tell(_of(finding, meta, by_hand=by_hand))
 
     def _bytes(self, path: str, meta: Metadata, what: str, lost: str, by_hand: bool) -> None:
+        if by_hand and not lost and path in self._altered:
+            return
         finding = self._finding("bytes", what, path, meta.commit_tag, lost)
         self._tell(_of(finding, meta, by_hand=by_hand and not lost))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 PACKED = ".git/packed-refs"
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_OURS = re.compile(r"refs/(?:webarc/|tags/\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\d@).+")
 _PACKED = re.compile(r"([0-9a-f]{40,64}) (refs/[^\x00-\x20\x7f~^:?*\[\\]+)")
 _SYMBOLIC = "ref: "
 _PEELED = "^"
@@ -43,6 +44,10 @@ class Refs:
         """Whether git cannot work, or not well, because of its packed refs."""
         return any(path == PACKED for path, _ in self.unreadable)
 
+    def tell_of_crawls(self) -> bool:
+        """Whether one of them is such as crawls leave."""
+        return any(map(_OURS.fullmatch, self.found))
+
     def below(self, prefix: str) -> Iterator[Ref]:
         """The refs whose names begin so."""
         return (ref for name, ref in self.found.items() if name.startswith(prefix))
@@ -71,6 +76,11 @@ def ref_value(git_dir: Path, name: str) -> str | None:
         value = before.rpartition(b"\n")[2].decode("ascii", "replace")
         return value if found and _ID.fullmatch(value) else None
     return None
+
+
+def is_id(text: str) -> bool:
+    """Whether a text may be the name of an object."""
+    return _ID.fullmatch(text) is not None
 
 
 def read_head(git_dir: Path) -> str:

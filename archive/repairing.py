@@ -13,7 +13,7 @@ from webarc.archive import gitlibrary
 from webarc.archive.aside import Aside
 from webarc.archive.durable import sync_folders
 from webarc.archive.findings import Finding
-from webarc.archive.gitdir import INDEX, settings
+from webarc.archive.gitdir import CONFIG, INDEX, REFS, settings
 from webarc.archive.gitenv import git
 from webarc.archive.history import commits
 from webarc.archive.importer import MAIN
@@ -23,10 +23,12 @@ from webarc.archive.salvage import Salvage
 from webarc.archive.store import Archive
 from webarc.archive.tags import tag_name
 from webarc.archive.worktree import SHOWN, mend
-from webarc.errors import GitProblem, StorageProblem, WebarcError
+from webarc.errors import GitProblem, WebarcError
 
 _HEAD = f"ref: {MAIN}\n"
 _ID = re.compile(r"[0-9a-f]{40,64}")
+# Where the cause may be a lost object or a damaged pack.
+_FROM_OBJECTS = {"object", "repository", "document", "bytes", "report", "ref", "tag"}
 
 
 class Repair:
@@ -44,10 +46,11 @@ class Repair:
         problems: list[str] = []
         for wanted, step in (
             (".git/HEAD" in paths, self._head),
-            (".git/config" in paths, self._config),
+            (REFS in paths, self._refs_folder),
+            (CONFIG in paths, self._config),
             (".git/info/attributes" in paths, lambda: self._renew("info/attributes")),
             (PACKED in paths, self._packed_refs),
-            (bool(kinds & {"object", "repository", "document", "bytes", "report"}), lambda: self._objects(damage)),
+            (bool(kinds & _FROM_OBJECTS), lambda: self._objects(damage)),
             (any(finding.kind == "ref" for finding in damage), lambda: self._refs(damage)),
             (INDEX in paths, self._index),
             ("tag" in kinds, lambda: self._tags(damage)),
@@ -69,16 +72,28 @@ class Repair:
 
     def _config(self) -> None:
         """Put right what webarc needs; settings of the user's own stay if they can be read."""
-        place = self._repo.git_dir / "config"
         with self._model() as model:
-            try:
-                settings(place)
-            except StorageProblem:
-                self._write("config", (model.git_dir / "config").read_bytes())
-                return
+            ours = model.git_dir / "config"
+            if not self._adjusted(self._repo.git_dir / "config", settings(ours)):
+                self._write("config", ours.read_bytes())
+
+    def _adjusted(self, place: Path, wanted: dict[str, str]) -> bool:
+        """Write these settings over others; False if git does not work with what else the file says."""
+        try:
+            settings(place)
             self._aside.copy(place)
-            for name, value in settings(model.git_dir / "config").items():
-                git(["config", "--file", str(place), name, value])
+            for name, value in wanted.items():
+                git(["config", "--file", str(place), "--replace-all", name, value])
+            git(["rev-parse", "--git-dir"], self._repo.git_dir)
+        except GitProblem:
+            return False
+        return True
+
+    def _refs_folder(self) -> None:
+        place = self._repo.git_dir / "refs"
+        self._aside.move(place)
+        for name in ("heads", "tags"):
+            (place / name).mkdir(parents=True)
 
     def _renew(self, name: str) -> None:
         """Take a file from a repository made for this purpose."""
@@ -158,6 +173,18 @@ class Repair:
         for ref in sorted(refs.below("refs/tags/"), key=lambda ref: ref.name, reverse=True)[:5]:
             yield ref.value
         yield from (ref.value for ref in refs.below("refs/heads/"))
+        if not refs.found:
+            yield from self._newest_commits()
+
+    def _newest_commits(self) -> Iterator[str]:
+        """The commits that git has and that no other commit follows."""
+        asked = ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)"]
+        listed = git(asked, self._repo.git_dir).decode().splitlines()
+        names = [line.split()[1] for line in listed if line.startswith("commit ")]
+        given = "".join(f"{name}\n" for name in names).encode()
+        parents = git(["log", "--no-walk=unsorted", "--format=%P", "--stdin"], self._repo.git_dir, given)
+        followed = set(parents.decode().split())
+        yield from (name for name in names if name not in followed)
 
     def _commit(self, name: str | None) -> str | None:
         """The commit that an object is, or that it points to as a tag; None if it cannot be read."""

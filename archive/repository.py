@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from webarc.archive import gitlibrary, history
+from webarc.archive.ailments import main_is_lost
 from webarc.archive.durable import sync_folders
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
@@ -15,13 +16,13 @@ from webarc.archive.history import Change, Commit
 from webarc.archive.importer import MAIN, Importer
 from webarc.archive.layout import domain_folder
 from webarc.archive.objects import ObjectReader
+from webarc.archive.refs import is_id, read_head
 from webarc.errors import Damaged, GitProblem
 
 if TYPE_CHECKING:
     from webarc.archive.store import Archive
 
 _NAME_LENGTH = 40
-_STRANGE = "\N{REPLACEMENT CHARACTER}"
 # Of all places for attributes this one has the last word: no line end, keyword or filter ever touches a byte.
 _ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding -export-subst -export-ignore\n"
 _EXCLUDES = ".webarc/rescued/\n"
@@ -44,8 +45,8 @@ class Repository:
         self.git_dir = self.folder / ".git"
 
     def exists(self) -> bool:
-        """Whether it was ever created."""
-        return (self.git_dir / "HEAD").is_file()
+        """Whether it was ever created, however damaged it is now."""
+        return self.git_dir.is_dir()
 
     def create(self) -> None:
         """Make the repository, whole or not at all; an existing one is left as it is."""
@@ -58,8 +59,11 @@ class Repository:
             sync_folders(self.folder, self.archive.root)
 
     def tip(self) -> str | None:
-        """The newest commit on main."""
-        return self.ref(MAIN)
+        """The newest commit on main, None before the first one; raises Damaged if there were commits and it is lost."""
+        value = self.ref(MAIN)
+        if value is None and main_is_lost(self.git_dir):
+            raise self._broken_main("gone")
+        return value
 
     def ref(self, name: str) -> str | None:
         """The object that a full ref name stands for; asks git only where its files do not say it plainly."""
@@ -67,12 +71,12 @@ class Repository:
             value = (self.git_dir / name).read_text("ascii", "replace").strip()
         except (FileNotFoundError, NotADirectoryError):
             return self._packed_ref(name)
-        if _STRANGE in value:
-            if name != MAIN:
-                return None  # one of our own, which can be made anew
-            raise Damaged(f"the ref {name} of {self.domain} is damaged; run `webarc verify --repair {self.domain}`.")
-        if value and not value.startswith("ref:"):
+        if is_id(value):
             return value
+        if value and not value.startswith("ref:"):
+            if name == MAIN:
+                raise self._broken_main("damaged")
+            return None  # one of our own, which can be made anew
         try:
             return git(["rev-parse", "--verify", "--quiet", "--end-of-options", name], self.git_dir).decode().strip()
         except GitProblem:
@@ -84,7 +88,11 @@ class Repository:
         except FileNotFoundError:
             return None
         end = packed.find(b" %s\n" % name.encode())
-        return packed[end - _NAME_LENGTH : end].decode("ascii", "replace") if end >= _NAME_LENGTH else None
+        value = packed[max(end - _NAME_LENGTH, 0) : max(end, 0)].decode("ascii", "replace")
+        return value if is_id(value) else None
+
+    def _broken_main(self, how: str) -> Damaged:
+        return Damaged(f"the branch main of {self.domain} is {how}; run `webarc verify --repair {self.domain}`.")
 
     def set_ref(self, name: str, value: str) -> None:
         """Make a full ref name stand for an object, durably."""
@@ -93,7 +101,7 @@ class Repository:
 
     def shows_main(self) -> bool:
         """Whether the work tree is meant to show main, not something that the user has checked out."""
-        return (self.git_dir / "HEAD").read_text("utf-8", "replace").strip() == f"ref: {MAIN}"
+        return read_head(self.git_dir) == MAIN
 
     def commits(self, after: str | None = None) -> list[Commit]:
         """The commits on main, oldest first, those behind `after` only."""

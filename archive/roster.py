@@ -1,27 +1,13 @@
-"""The domains of an archive, damaged ones included, and those that somebody names."""
+"""The domains of an archive that somebody names, damaged ones included."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
 
-from webarc.archive import gitlibrary
-from webarc.archive.layout import domain_of
 from webarc.archive.nearest import nearest_domains
 from webarc.archive.spellings import domain_spellings
 from webarc.archive.store import Archive
 from webarc.errors import UnknownDomain
-
-_SHORTENED = "%_~"
-
-
-def found_domains(archive: Archive) -> list[str]:
-    """Every domain that has a repository, however damaged."""
-    with os.scandir(archive.root) as entries:
-        folders = [entry.name for entry in entries if Path(entry.path, ".git").is_dir()]
-    return sorted(_domain(archive, folder) for folder in folders)
 
 
 def named_domains(archive: Archive, texts: Iterable[str]) -> list[str]:
@@ -31,7 +17,7 @@ def named_domains(archive: Archive, texts: Iterable[str]) -> list[str]:
 
 def _named_domain(archive: Archive, text: str) -> str:
     names = domain_spellings(text)
-    found = next((name for name in names if archive.repository(name).git_dir.is_dir()), None)
+    found = next((name for name in names if archive.repository(name).exists()), None)
     if found is None:
         raise UnknownDomain(f"the archive has no domain {names[0]}; {instead_of(archive, names[0])}")
     return found
@@ -40,18 +26,11 @@ def _named_domain(archive: Archive, text: str) -> str:
 def instead_of(archive: Archive, domain: str) -> str:
     """What to do about a domain that the archive does not have: the end of a sentence."""
     repo = archive.repository(domain)
-    if repo.git_dir.is_dir():
+    if repo.exists():
         return f"its repository cannot be read, run `webarc verify {domain}` to see what can be mended."
     if repo.folder.is_dir():
         return f"its folder {repo.folder} is no git repository any more, restore that from a backup or a clone."
-    domains = found_domains(archive)
+    domains = archive.domains()
     if near := nearest_domains(domain, domains):
         return f"did you mean {' or '.join(near)}?"
     return "run `webarc list` to see what it has." if domains else "it is empty, run `webarc crawl` first."
-
-
-def _domain(archive: Archive, folder: str) -> str:
-    if _SHORTENED in folder:
-        with suppress(Exception):
-            return gitlibrary.setting(archive.root / folder / ".git", "webarc", "domain")
-    return domain_of(folder)

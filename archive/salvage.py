@@ -9,7 +9,7 @@ from pathlib import Path
 
 from webarc.archive.aside import Aside
 from webarc.archive.digests import Digest, Digests
-from webarc.archive.gitdir import chain_fits, hash_fits
+from webarc.archive.gitdir import chain_fits, fits_pack, hash_fits
 from webarc.archive.gitenv import git
 from webarc.archive.importer import MAIN
 from webarc.archive.repository import Repository
@@ -51,7 +51,7 @@ class Salvage:
 
     def _has_index(self, pack: Path) -> bool:
         index = pack.with_suffix(".idx")
-        return index.exists() and hash_fits(index) and self._is_readable(index)
+        return index.exists() and hash_fits(index) and fits_pack(index) and self._is_readable(index)
 
     def _is_readable(self, index: Path) -> bool:
         with suppress(GitProblem):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from pathlib import Path
 from shutil import which
@@ -58,9 +58,9 @@ class Archive:
         return archive
 
     def domains(self) -> list[str]:
-        """Every domain that has a repository, sorted."""
+        """Every domain that has a repository, however damaged, sorted."""
         with storage(f"reading the archive {self.root}"), os.scandir(self.root) as entries:
-            folders = [entry.name for entry in entries if Path(entry.path, ".git", "HEAD").is_file()]
+            folders = [entry.name for entry in entries if Path(entry.path, ".git").is_dir()]
         return sorted(self._domain_in(folder) for folder in folders)
 
     def repository(self, domain: str) -> Repository:
@@ -107,7 +107,9 @@ class Archive:
 
     def _domain_in(self, folder: str) -> str:
         if _SHORTENED in folder:
-            return gitlibrary.setting(self.root / folder / ".git", "webarc", "domain")
+            # If its configuration cannot be read, the folder is all that names it.
+            with suppress(Exception):
+                return gitlibrary.setting(self.root / folder / ".git", "webarc", "domain")
         return domain_of(folder)
 
 

@@ -11,7 +11,6 @@ from time import monotonic
 from webarc.archive.crew import Crew, cores
 from webarc.archive.foreman import Done, Foreman, Moved, Summary, Tell
 from webarc.archive.inspector import Inspector, Wishes
-from webarc.archive.roster import found_domains
 from webarc.archive.store import Archive
 from webarc.errors import NoSpace, StorageProblem
 
@@ -33,7 +32,7 @@ def verify(
     `moved` gets a domain and how many of its versions were seen, `done` a domain that has been settled.
     """
     began = monotonic()
-    chosen = found_domains(archive) if domains is None else list(domains)
+    chosen = archive.domains() if domains is None else list(domains)
     with _workshop(archive) as workshop:
         inspector = Inspector(archive.root, database, wishes, workshop)
         with Crew(inspector, min(cores(), 2 * len(chosen) + 1)) as crew:

@@ -24,13 +24,13 @@ Note = Callable[[str], None]
 
 
 def legible_commits(repo: Repository, reader: ObjectReader, on_problem: Note) -> list[Commit]:
-    """The commits on main, oldest first, from the first one behind all damage; raises GitProblem if there is none."""
+    """The commits on main, oldest first, from the first one behind all damage; raises Damaged if there is none."""
     try:
         return repo.commits()
     except GitProblem as problem:
         found, whole = _back_to_damage(repo.tip(), reader)
         if not found:
-            raise
+            raise _unnamed(repo) from problem
         if not whole:
             on_problem(f"{repo.domain} before {found[-1].tag} was left out, but for what stood there then: {problem}")
         return found[::-1]
@@ -42,13 +42,19 @@ def commits_beyond(repo: Repository, reader: ObjectReader, after: str) -> list[C
         commits = repo.commits(after) if reader.read(after) is not None else []
         parent = _facts(reader.read(commits[0].id) or b"").get("parent") if commits else None
         return commits if parent == after else None
-    except (Damaged, GitProblem):
+    except (Damaged, GitProblem) as problem:
         # Damage far behind stops git too.
         found, _ = _back_to_damage(repo.tip(), reader)
         if not found:
-            raise
+            raise _unnamed(repo) from problem
         names = [commit.id for commit in found]
         return found[: names.index(after)][::-1] if after in names else None
+
+
+def _unnamed(repo: Repository) -> Damaged:
+    return Damaged(
+        f"main of {repo.domain} names a commit that git cannot read; run `webarc verify --repair {repo.domain}`."
+    )
 
 
 def _back_to_damage(name: str | None, reader: ObjectReader) -> tuple[list[Commit], bool]:

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from webarc.archive.ailments import ailment
 from webarc.archive.holders import Held, Holder, holders
 from webarc.archive.importer import MAIN
 from webarc.archive.layout import INTERNAL
 from webarc.archive.refs import read_head, ref_value
 from webarc.archive.repository import Repository
-from webarc.archive.roster import found_domains
 from webarc.archive.staging import RESUMABLE
 from webarc.archive.store import Archive
 from webarc.archive.verified import last_verified
@@ -83,7 +83,7 @@ def wellbeing(archive: Archive, database: str) -> Wellbeing:
     found.holders = list(holders(archive.locks, held))
     found.crawls = list(_crawls(archive.staging, held))
     indexed = _indexed(archive, database, found)
-    there = found_domains(archive)
+    there = archive.domains()
     for domain in there:
         _look_at(archive.repository(domain), indexed, found)
     found.remarks += _lost(indexed or {}, set(there))
@@ -112,23 +112,13 @@ def _lost(indexed: dict[str, str | None], there: set[str]) -> Iterator[Remark]:
 
 
 def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
-    if not head:
-        yield Remark(repo.domain, "its .git/HEAD cannot be read; run `webarc verify --repair`", bad=True)
-    elif tip is None and (ref_value(repo.git_dir, SHOWN) or _packed_size(repo.git_dir)):
-        yield Remark(repo.domain, "its branch main is gone; run `webarc verify --repair`", bad=True)
-    elif tip is not None and not _has_objects(repo.git_dir, tip):
-        yield Remark(repo.domain, "its history is gone; restore it from a backup or a clone", bad=True)
+    if wrong := ailment(repo.git_dir):
+        yield Remark(repo.domain, wrong, bad=True)
     elif head != MAIN:
         shown = head.removeprefix("refs/heads/")
         yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")
     elif tip is not None and ref_value(repo.git_dir, SHOWN) != tip:
         yield Remark(repo.domain, "its folder is behind git; a crawl is at it, or the next command brings it")
-
-
-def _has_objects(git_dir: Path, tip: str) -> bool:
-    """Whether there is a pack, or at least the newest commit by itself."""
-    objects = git_dir / "objects"
-    return any((objects / "pack").glob("*.pack")) or (objects / tip[:2] / tip[2:]).exists()
 
 
 def _packed_size(git_dir: Path) -> int:

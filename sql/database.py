@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -74,19 +76,24 @@ class Database(ABC):
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except SQLAlchemyError as problem:
+        except (SQLAlchemyError, sqlite3.Error) as problem:
             raise self._problem(problem) from problem
         except OSError as problem:
+            if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise self._no_space() from problem
             raise DatabaseProblem(f"{self.name} could not be used ({problem}); check the folder.") from problem
 
     def _has_no_room(self) -> bool:
         """Whether an unnamed trouble with the disk is that it is full."""
         return False
 
-    def _problem(self, problem: SQLAlchemyError) -> DatabaseProblem | NoSpace:
+    def _no_space(self) -> NoSpace:
+        return NoSpace(f"the disk is full, there is no room for {self.name}; free some and run the command again.")
+
+    def _problem(self, problem: SQLAlchemyError | sqlite3.Error) -> DatabaseProblem | NoSpace:
         reason = " ".join(str(getattr(problem, "orig", None) or problem).split())[:300]
         if "disk is full" in reason or "No space left" in reason or ("disk I/O" in reason and self._has_no_room()):
-            return NoSpace(f"the disk is full, there is no room for {self.name}; free some and run the command again.")
+            return self._no_space()
         return DatabaseProblem(f"{self.name} could not be used ({reason}); {self._cure()}.")
 
 

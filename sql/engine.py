@@ -16,8 +16,11 @@ WRITING = "webarc_writing"
 _BUSY_SECONDS = 60
 
 
-def sqlite_engine(path: Path, family: str) -> Engine:
-    """An engine on a SQLite file of ours; transactions begin as the execution option WRITING says."""
+def sqlite_engine(path: Path, family: str, *, alone: bool = False) -> Engine:
+    """An engine on a SQLite file of ours; transactions begin as the execution option WRITING says.
+
+    `alone` keeps all other connections out, and can so read the file on a full disk.
+    """
     url = URL.create("sqlite", database=str(path))
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS}, paramstyle="named")
 
@@ -25,6 +28,8 @@ def sqlite_engine(path: Path, family: str) -> Engine:
     def opened(connection: Any, _record: ConnectionPoolEntry) -> None:
         # The driver would begin transactions by itself, and too late; we begin them.
         connection.isolation_level = None
+        if alone:
+            connection.execute(statement("sqlite_alone"))
         for pragma in statements(f"sqlite_open_{family}"):
             connection.execute(pragma)
 

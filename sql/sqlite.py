@@ -16,7 +16,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from webarc.errors import DatabaseProblem
 from webarc.sql.database import Database, apply_schema, found_version, run
@@ -77,12 +77,24 @@ class SqliteFile(Database):
             self._drop_engine()
             self._identity = None
         if self._engine is None and identity is not None:
-            engine = sqlite_engine(self.path, self.family)
+            engine = self._opened()
             if self._found(engine) == schema_version(self.family):
                 self._engine, self._identity = engine, identity
             else:
                 engine.dispose()
         return self._engine
+
+    def _opened(self) -> Engine:
+        """An engine on the file; where no companions fit beside it any more, one that needs none."""
+        engine = sqlite_engine(self.path, self.family)
+        if has_room(self.path.parent):
+            return engine
+        try:
+            self._found(engine)
+        except OperationalError:
+            engine.dispose()
+            return sqlite_engine(self.path, self.family, alone=True)
+        return engine
 
     def _found(self, engine: Engine) -> int | None:
         """The schema version of a file, 0 if it is empty, None if it is damaged; raises if it is not ours."""

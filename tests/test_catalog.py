@@ -301,7 +301,7 @@ def test_damage_in_git_leaves_what_is_indexed_readable(site: History, catalog: C
     with Catalog(site.archive, catalog.index, warn=said.append) as other:
         assert other.read(other.page("example.org/a").newest()) == other.read(old)
         other.page("example.org/b")
-    assert len(said) == 1 and "could not be brought up to date" in said[0]
+    assert len(said) == 1 and "the newest commit of its history is gone" in said[0] and other.damaged == {"example.org"}
 
 
 def test_the_nearest_of_a_hundred_thousand_are_found_in_a_moment() -> None:

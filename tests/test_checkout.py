@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.archives import killed, running
 from tests.browser import browser
 from tests.crawls import Ran, Webarc
 from tests.disks import small_file_system
@@ -499,6 +500,36 @@ def test_stopped_in_the_middle_nothing_is_left(tmp_path: Path) -> None:
     process.send_signal(2)
     assert process.wait(30) == 13
     assert [path.name for path in tmp_path.iterdir()] == ["archive"]
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from webarc.archive.checkout_folder import new_folder
+with new_folder(Path(sys.argv[1])) as place:
+    (place / "page").write_text("half")
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_what_a_killed_checkout_left_is_removed_by_the_next_one(known: Webarc, tmp_path: Path, exists: bool) -> None:
+    home = tmp_path / "home"
+    mine = home / ".webarc-checkout-of-mine"
+    mine.mkdir(parents=True)
+    if exists:
+        (home / "site").mkdir()
+    with running(HOLD, home / "site") as dead:
+        (left,) = home.rglob("page")
+        killed(dead)
+    with running(HOLD, home / "other"):
+        (living,) = (path for path in home.rglob("page") if path != left)
+        ran = known.run("checkout", "example.org", home / "site")
+        assert ran.code == 0, ran.err
+        # That of the living one stays, and so does what only looks alike.
+        assert not left.parent.exists() and living.exists() and mine.exists()
+    assert files(home / "site") == {"index.html": b"<a href=/a>x</a>", "a": b"new"}
 
 
 def test_json_of_an_error(known: Webarc, tmp_path: Path) -> None:

@@ -1,18 +1,23 @@
-"""A disk that fills up while a crawl writes, at thirty different places."""
+"""A disk that fills up while a crawl writes, at thirty different places, and one that is full when somebody reads."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from tests.archives import finish, start
 from tests.crawls import Webarc
 from tests.disks import small_file_system
+from tests.histories import History
 from tests.servers import Page, Route, Site
+from webarc.archive.store import Archive
 
 SIZE = 24
 # A crawl of the changed site writes each new page three times: to the temp dir, to git, and from the temp dir, page by
@@ -87,3 +92,87 @@ def test_a_few_levels(disk: Path, free: int) -> None:
 @pytest.mark.parametrize("free", [level for level in LEVELS if level not in A_FEW])
 def test_every_level(disk: Path, free: int) -> None:
     check(disk, free)
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+READING = (("list",), ("log", "example.org/a"), ("get", "example.org/a"))
+
+
+def fill_up(disk: Path) -> None:
+    """Leave nothing at all."""
+    with suppress(OSError), (disk / "filler").open("ab", buffering=0) as file:
+        while True:
+            file.write(bytes(1 << 16))
+
+
+@pytest.fixture
+def history(disk: Path) -> History:
+    """A domain that is indexed up to its first crawl, and has a second one."""
+    site = History(Archive.create(disk / "archive"))
+    site.crawl({"a": "old"})
+    assert Webarc(site.archive.root).run("list").code == 0
+    site.crawl({"a": "new"})
+    return site
+
+
+def test_an_index_that_is_behind_is_read_as_it_stands(disk: Path, history: History) -> None:
+    webarc = Webarc(history.archive.root)
+    fill_up(disk)
+    for words in READING:
+        ran = webarc.run(*words)
+        assert ran.code == 0 and "Traceback" not in ran.err and "internal" not in ran.err, (words, ran.err)
+        assert "example.org: the index could not be brought up to date" in ran.err and "no space" in ran.err
+        assert ran.err.count("\n") == 1 and ran.out
+    assert ran.out == "old"
+    (disk / "filler").unlink()
+    ran = webarc.run("get", "example.org/a")
+    assert (ran.out, ran.err) == ("new", "")
+
+
+WRITE_AND_DIE = """
+import os, sqlite3, sys
+index = sqlite3.connect(sys.argv[1])
+index.execute("UPDATE version SET title = 'in the log'")
+index.commit()
+os._exit(0)
+"""
+
+
+def test_what_a_killed_process_wrote_to_the_index_is_read_as_well(disk: Path, history: History) -> None:
+    index = history.archive.index_file
+    finish(start(WRITE_AND_DIE, index))
+    index.with_name("index.db-shm").unlink()
+    assert index.with_name("index.db-wal").stat().st_size
+    fill_up(disk)
+    ran = Webarc(history.archive.root).run("log", "example.org/a")
+    assert ran.code == 0 and "in the log" in ran.out, (ran.out, ran.err)
+
+
+def test_several_read_a_full_disk_at_once(disk: Path, history: History) -> None:
+    webarc = Webarc(history.archive.root)
+    fill_up(disk)
+    processes = [webarc.start("get", "example.org/a") for _ in range(4)]
+    assert [process.communicate()[0] for process in processes] == ["old"] * 4
+    assert [process.returncode for process in processes] == [0] * 4
+
+
+def test_what_is_in_no_index_needs_room_and_the_rest_is_shown(disk: Path, history: History) -> None:
+    webarc = Webarc(history.archive.root)
+    History(history.archive, "other.org").crawl({"a": "other"})
+    fill_up(disk)
+    ran = webarc.run("list", "--json")
+    assert ran.code == 3 and [row["domain"] for row in ran.objects()] == ["example.org"]
+    assert "other.org: there is no space left for the index" in ran.err
+    for path in history.archive.internal.glob("index.db*"):
+        path.unlink() if path.is_file() else shutil.rmtree(path)
+    fill_up(disk)
+    for words in READING:
+        ran = webarc.run(*words)
+        assert ran.code == 3 and "no space left" in ran.err and "internal" not in ran.err, (words, ran.err)
+
+
+def test_status_of_a_full_disk_tells_of_no_damage(disk: Path, history: History) -> None:
+    fill_up(disk)
+    ran = Webarc(history.archive.root).run("status")
+    assert ran.code == 0 and "Everything is well" in ran.out, (ran.out, ran.err)

@@ -98,7 +98,7 @@ def test_one_broken_repository_does_not_hide_the_others(tmp_path: Path) -> None:
     archive = Archive.create(tmp_path / "archive")
     for name in ("a.org", "b.org"):
         History(archive, name).crawl({"": "home"})
-    (archive.repository("a.org").git_dir / "refs" / "heads" / "main").write_text("1" * 40 + "\n")
+    (archive.repository("a.org").git_dir / "config").write_text("[core\n")
     History(archive, "c.org").crawl({"": "home"})
     webarc = Webarc(archive.root)
     ran = webarc.run("list", "--json")
@@ -108,3 +108,35 @@ def test_one_broken_repository_does_not_hide_the_others(tmp_path: Path) -> None:
     ran = webarc.run("list", "--json", "--where", "number = 1")
     assert [row["url"] for row in ran.objects()] == ["http://b.org/"]
     assert ran.code == 3 and "a.org" in ran.err
+
+
+MAIN = "refs/heads/main"
+BROKEN = [(MAIN, None), ("refs", None), ("HEAD", None), (MAIN, ""), (MAIN, "nonsense"), (MAIN, "1" * 40)]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("name", "content"), BROKEN)
+def test_a_domain_whose_refs_are_broken_is_named_and_not_shown_as_empty(
+    tmp_path: Path, name: str, content: str | None, known: bool
+) -> None:
+    archive = Archive.create(tmp_path / "archive")
+    for domain in ("a.org", "b.org"):
+        History(archive, domain).crawl({"": "home"})
+    webarc = Webarc(archive.root)
+    if known:
+        assert webarc.run("list").code == 0
+    place = archive.repository("a.org").git_dir / name
+    if content is not None:
+        place.write_text(content)
+    elif place.is_dir():
+        shutil.rmtree(place)
+    else:
+        place.unlink()
+    ran = webarc.run("list", "--json")
+    shown = {row["domain"]: row["versions"] for row in ran.objects()}
+    # What the index knows of it is still true; and it is not thrown away.
+    assert shown == ({"a.org": 1, "b.org": 1} if known else {"b.org": 1})
+    assert ran.code == 11 and ran.err.count("\n") == 1, ran.err
+    assert "a.org" in ran.err and "webarc verify --repair" in ran.err
+    ran = webarc.run("list", "a.org")
+    assert ran.code == 11 and "webarc verify --repair" in ran.err and ("http://a.org/" in ran.out) == known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -146,3 +147,41 @@ def test_nothing_from_the_web_reaches_the_terminal(crawled: tuple[Webarc, Site, 
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/\x1b[2J\n")
     ran = webarc.run("status")
     assert "\x1b" not in ran.out and "\\x1b[2J" in ran.out
+
+
+def test_a_repository_that_is_gone_is_told(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    shutil.rmtree(folder)
+    (remark,) = status(webarc, 11)["remarks"]
+    assert remark["broken"] and remark["domain"] == site.domain
+    assert "its repository is gone" in remark["text"] and "db-recover" in remark["text"]
+    assert webarc.run("db-recover").code == 0
+    assert status(webarc)["remarks"] == []
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"), [("packs", "history is gone"), ("objects", "history is gone"), ("one", "newest commit")]
+)
+def test_a_history_that_is_gone_is_told(crawled: tuple[Webarc, Site, Path], harm: str, said: str) -> None:
+    webarc, site, folder = crawled
+    site.pages["/a"] = "<p>new"
+    webarc.crawl(site.url())
+    packs = folder / ".git" / "objects" / "pack"
+    if harm == "objects":
+        shutil.rmtree(packs.parent)
+    newest = max(path.stat().st_mtime_ns for path in packs.glob("*.pack")) if harm == "one" else 0
+    for path in packs.glob("*.pack"):
+        if path.stat().st_mtime_ns >= newest:
+            path.unlink()
+    (remark,) = status(webarc, 11)["remarks"]
+    assert remark["broken"] and said in remark["text"] and "backup" in remark["text"]
+    assert webarc.run("verify").code == 11
+
+
+def test_loose_and_packed_commits_are_found(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    user_git(folder, "commit", "-q", "--allow-empty", "-m", "mine")
+    assert status(webarc)["well"]
+    user_git(folder, "repack", "-q", "-a", "-d")
+    user_git(folder, "prune-packed")
+    assert status(webarc)["well"] and not list(folder.glob(".git/objects/??/*"))

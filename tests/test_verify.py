@@ -20,6 +20,7 @@ from tests.servers import Page as Answer
 from tests.servers import Site
 from tests.test_recover import change, git, harm
 from webarc.archive.store import Archive
+from webarc.archive.worktree import mend
 
 HOST = "example.org"
 
@@ -127,6 +128,57 @@ def test_what_the_user_does_in_the_folder_is_no_damage(crawled: tuple[Webarc, Si
     assert note["domain"] == "of-mine" and "not webarc's" in note["what"]
 
 
+ALTERED = {
+    "bytes": ({"a/data.html": b"mine"}, {"a/data.html": "bytes"}),
+    "document": ({"a/data.xml": b"<arc>mine</arc>"}, {"a/data.xml": "document"}),
+    "both": ({"a/data.html": b"mine", "a/data.xml": b"mine"}, {"a/data.html": "bytes", "a/data.xml": "document"}),
+    "removed": ({"a/data.html": None, "a/data.xml": None}, {"a/data.html": "bytes", "a/data.xml": "document"}),
+}
+
+
+@pytest.mark.parametrize("how", ALTERED)
+def test_a_page_that_the_user_altered_by_a_commit_is_named_until_a_crawl_brings_it(webarc: Webarc, how: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    changes, expected = ALTERED[how]
+    site.commit(changes, "mine", "")
+    commit = git(site.repo.folder, "rev-parse", "main")[:12]
+    notes = sound(webarc).notes
+    named = {note["path"]: note for note in notes if f"the commit {commit}" in note["what"]}
+    assert {path: note["finding"] for path, note in named.items()} == expected, notes
+    for note in named.values():
+        assert note["url"] == site.url("a") and f"git revert {commit}" in note["cure"]
+    assert not [note for note in notes if note["path"] in named and note not in named.values()], "said once only"
+    site.crawl({"a": "2"})
+    assert [note for note in sound(webarc).notes if "the commit" in note["what"]] == []
+
+
+def test_a_users_commit_that_is_taken_back_or_touches_no_page_is_not_named(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    site.commit({"a/data.html": b"mine", "b/data.xml": None}, "mine", "")
+    user_git(site.repo.folder, "reset", "-q", "--hard")
+    user_git(site.repo.folder, "revert", "--no-edit", "HEAD")
+    site.commit({"own/data.html": b"mine", "README": b"mine"}, "a page of mine", "")
+    site.commit({"own/data.html": b"mine again"}, "and again", "")
+    assert [note for note in sound(webarc).notes if "the commit" in note["what"]] == []
+
+
+def test_webarcs_own_commits_are_never_taken_for_the_users(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    tag = site.crawl({"a": "1", "b": "1", "c": "1"})
+    document = site.document("a", Page("1"), "2026-01-01 01:00:00")
+    site.commit({"a/data.files/words.txt": b"7"}, tag, "add")
+    site.commit({"a/data.xml": document.replace(b"<data/>", b"<data><words>7</words></data>")}, tag, "node")
+    site.commit({".webarc/checks/2026-01-01.xml": b"<checks/>"}, "checks", "checks")
+    site.crawl({"b": "2"}, kind="guest")
+    site.crawl({"a": "2"}, gone=("b",))
+    ran = webarc.run("forget", site.url("c"), "--reason", "asked to", "--yes")
+    assert ran.code == 0, ran.err
+    assert "Webarc-Kind: forget" in git(site.repo.folder, "log", "--format=%B", "main")
+    assert sound(webarc).notes == []
+
+
 def test_a_stopped_crawl_is_no_damage(crawled: tuple[Webarc, Site, Path]) -> None:
     webarc, site, folder = crawled
     site.pages["/p3"] = Answer("<p>slow", delay=30.0)
@@ -229,6 +281,63 @@ def test_a_damaged_pack_gives_back_all_but_what_is_lost(crawled: tuple[Webarc, S
     assert git(folder, "cat-file", "blob", blob) == "<p>3"
     sound(webarc)
     webarc.crawl(site.url())
+
+
+@pytest.fixture
+def folders(webarc: Webarc) -> History:
+    """A site with folders, crawled three times and indexed; its last crawl brought a new page."""
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"docs/x": "1", "docs/y": "1", "docs/z": "1", "p": "1"}, urls=[site.outcome("p")])
+    site.crawl({"docs/x": "2", "docs/y": "2", "p": "2"}, urls=[site.outcome("docs/x"), site.outcome("p")])
+    site.crawl({"docs/x": "3", "new": "1"}, urls=[site.outcome("p")])
+    assert webarc.run("list").code == 0
+    return site
+
+
+# The tree that is damaged: its path, the URL and version of a finding, the URLs that are named, and those that are not.
+TREES: dict[str, tuple[str | None, str | None, int | None, list[str], list[str]]] = {
+    "main~1:p": ("p", "p", 2, ["p"], []),
+    "main~1:docs": ("docs", None, None, ["docs/x", "docs/y"], ["docs/z", "/p"]),
+    "main~1:docs/x": ("docs/x", "docs/x", 2, ["docs/x"], ["docs/y"]),
+    "main~1^{tree}": (None, None, None, ["docs/x", "docs/y", "p"], ["docs/z"]),
+    "main:new": ("new", "new", 1, [], []),
+    "main~1:.webarc": (".webarc", None, None, [], ["docs/x"]),
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_a_damaged_folder_is_named_by_what_it_held(webarc: Webarc, folders: History, tree: str) -> None:
+    path, url, version, named, others = TREES[tree]
+    folder = folders.repo.folder
+    harm(folder, name := git(folder, "rev-parse", tree))
+    tag = git(folder, "log", "-1", "--format=%s", tree.partition(":")[0].removesuffix("^{tree}"))
+    verdict = Verdict(webarc)
+    (found,) = verdict.damage
+    assert verdict.code == 11 and (found["finding"], found["object"], found["commitTag"]) == ("object", name, tag)
+    assert (found.get("path"), found.get("version")) == (path, version)
+    assert found.get("url") == (folders.url(url) if url else None)
+    assert all(folders.url(each) in found["what"] for each in named), found["what"]
+    assert not any(each in found["what"] for each in others), found["what"]
+
+
+def test_a_damaged_folder_that_several_crawls_share_names_them(webarc: Webarc, folders: History) -> None:
+    folder = folders.repo.folder
+    harm(folder, git(folder, "rev-parse", "main:p"))
+    (found,) = Verdict(webarc).damage
+    first, last = git(folder, "log", "--format=%s", "--reverse", "main~2..main").splitlines()
+    assert (found["url"], found["version"], found["commitTag"]) == (folders.url("p"), 2, first)
+    assert f"2 crawls, up to {last}" in found["what"]
+    words = webarc.run("verify").out
+    assert folders.url("p") in words and first in words and last in words
+
+
+def test_a_damaged_folder_is_named_by_since_last_as_well(webarc: Webarc, folders: History) -> None:
+    sound(webarc)
+    folders.crawl({"docs/y": "4"})
+    folder = folders.repo.folder
+    harm(folder, git(folder, "rev-parse", "main:docs/y"))
+    (found,) = Verdict(webarc, "--since-last").damage
+    assert (found["url"], found["path"]) == (folders.url("docs/y"), "docs/y")
 
 
 def flip_object(folder: Path, pack: Path, name: str) -> None:
@@ -391,14 +500,120 @@ def test_a_repository_restored_from_a_clone_is_made_webarcs_again(crawled: tuple
 
 
 def test_a_repository_without_main_is_noticed_before_its_rows_are_lost(crawled: tuple[Webarc, Site, Path]) -> None:
-    webarc, _, folder = crawled
+    webarc, site, folder = crawled
     file = webarc.archive / ".webarc" / "index.db"
     before = count_rows(file)
     (folder / ".git" / "refs" / "heads" / "main").unlink()
     verdict = Verdict(webarc)
     assert [each["path"] for each in verdict.damage] == ["refs/heads/main"] and count_rows(file) == before
+    # A crawl would begin a new history.
+    ran = webarc.run("crawl", site.url())
+    assert ran.code == 11 and "webarc verify --repair" in ran.out + ran.err, (ran.out, ran.err)
+    assert not (folder / ".git" / "refs" / "heads" / "main").exists() and count_rows(file) == before
     assert Verdict(webarc, "--repair").code == 10
     sound(webarc)
+
+
+@pytest.mark.parametrize("harm", ["garbage", "empty", "gone", "of another pack"])
+def test_the_index_of_a_pack_is_made_anew(webarc: Webarc, harm: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    site.crawl({"a": "2"})
+    first, second = sorted(site.repo.git_dir.glob("objects/pack/*.idx"))
+    before = first.read_bytes()
+    first.chmod(0o644)
+    if harm == "gone":
+        first.unlink()
+    else:
+        first.write_bytes({"garbage": b"garbage", "empty": b""}.get(harm, second.read_bytes()))
+    named = {each.get("path", "") for each in Verdict(webarc).damage}
+    shown = f".git/objects/pack/{first.stem}"
+    assert named & {f"{shown}.idx", f"{shown}.pack"}, named
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), verdict.findings
+    assert first.read_bytes() == before
+    kept = list(site.repo.git_dir.glob(f"webarc-replaced/*/objects/pack/{first.name}"))
+    assert len(kept) == (harm != "gone")
+    assert sound(webarc).summary["versions"] == 2
+
+
+def test_the_only_pack_gets_its_index_back(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    (index,) = site.repo.git_dir.glob("objects/pack/*.idx")
+    index.unlink()
+    assert Verdict(webarc).code == 11
+    assert Verdict(webarc, "--repair").code == 10
+    assert sound(webarc).summary["versions"] == 1
+
+
+SPOILT = [
+    ("bare = false", "bare = falre"),
+    ("bare = false", "bare = true"),
+    ("bare = false", "bare = false\n\tbare = perhaps"),
+    ("bare = false", "bare = false\n\tcompression = much"),
+    ("repositoryformatversion = 0", "repositoryformatversion = 8"),
+    ("auto = 0", "auto = o"),
+    ("pruneExpire = never", "pruneExpire = nfver"),
+    ("domain = example.org", "domain = exbmple.org"),
+]
+
+
+@pytest.mark.parametrize(("whole", "spoilt"), SPOILT)
+def test_a_spoilt_setting_is_written_anew(webarc: Webarc, whole: str, spoilt: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    config = site.repo.git_dir / "config"
+    before = config.read_text()
+    harmed = before.replace(whole, spoilt) + "[user]\n\tname = somebody\n"
+    assert harmed.count(spoilt) == 1
+    config.write_text(harmed)
+    verdict = Verdict(webarc)
+    assert [each["path"] for each in verdict.damage] == [".git/config"] and verdict.code == 11
+    assert Verdict(webarc, "--repair").code == 10
+    assert any(kept.read_text() == harmed for kept in site.repo.git_dir.glob("webarc-replaced/*/config*"))
+    # What the user set stays, unless git cannot work with it.
+    user = "" if "compression" in spoilt else "[user]\n\tname = somebody\n"
+    assert config.read_text().lower() == f"{before}{user}".lower()
+    assert user_git(site.repo.folder, "log", "--format=%s").count("\n") == 1
+
+
+def test_other_settings_of_the_users_choice_are_no_damage(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    user_git(site.repo.folder, "config", "gc.auto", "6700")
+    user_git(site.repo.folder, "config", "gc.pruneExpire", "2.weeks.ago")
+    user_git(site.repo.folder, "config", "core.quotePath", "true")
+    assert len([note for note in sound(webarc).notes if "tidy up" in note["what"]]) == 2
+
+
+@pytest.mark.parametrize("known", ["packed", "tags packed", "logged", "nothing"])
+def test_refs_that_were_removed_come_back(webarc: Webarc, known: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    site.crawl({"a": "2"})
+    with site.archive.lock_tree(HOST):
+        mend(site.repo)
+    before = git(site.repo.folder, "for-each-ref")
+    if "packed" in known:
+        user_git(site.repo.folder, "pack-refs", *(["--all"] if known == "packed" else []))
+    if known != "logged":
+        shutil.rmtree(site.repo.git_dir / "logs")
+    shutil.rmtree(site.repo.git_dir / "refs")
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), verdict.findings
+    assert [each["path"] for each in verdict.repaired] == [".git/refs"]
+    assert git(site.repo.folder, "for-each-ref") == before
+    assert sound(webarc).summary["versions"] == 2
+
+
+def test_a_history_without_objects_is_not_sound(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    shutil.rmtree(site.repo.git_dir / "objects")
+    for more in ((), ("--repair",)):
+        (found,) = Verdict(webarc, *more).damage
+        assert found["path"] == ".git/objects" and "backup" in found["cure"]
 
 
 def count_rows(file: Path) -> int:

@@ -60,13 +60,13 @@ def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
 
 def _compare(context: Context, texts: tuple[str, ...]) -> int:
     """List where the index differs from a rebuilt one."""
-    from webarc.archive.roster import found_domains, named_domains
+    from webarc.archive.roster import named_domains
     from webarc.archive.verification import Wishes, verify
     from webarc.cli.verify import show_finding, show_summary
 
     archive = context.archive()
     chosen = named_domains(archive, texts) if texts else None
-    with advancing(context, len(chosen or found_domains(archive)), "read") as advance:
+    with advancing(context, len(chosen or archive.domains()), "read") as advance:
         summary = verify(
             archive,
             context.database_url(),

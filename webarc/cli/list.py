@@ -35,7 +35,8 @@ Examples:
   webarc list --where "mimeType = 'application/pdf' AND crawlTime >= '2026-11-01'"
   webarc list example.org --where "current = 1 AND title LIKE '%tide%'"
 \b
-Exit codes: 0 listed, 2 unknown domain or a condition that is not allowed, 3 a domain could not be read.
+Exit codes: 0 listed, 2 unknown domain or a condition that is not allowed, 3 a domain could not be read,
+11 a domain is damaged; it is named, with what the index still knows of it.
 """
 
 
@@ -72,7 +73,7 @@ def _list_domains(context: Context, catalog: Catalog) -> int:
     table = [_totals_row(each) for each in found]
     if table:
         rows(("domain", "pages", "versions", "size", "first crawl", "last crawl"), table)
-    elif not codes:
+    elif not any(codes):
         context.note("the archive is empty; fill it with `webarc crawl`.")
     return worst(codes)
 
@@ -90,10 +91,16 @@ def _is_caught_up(context: Context, catalog: Catalog, domain: str, codes: list[i
         raise
     except (StorageProblem, Damaged) as problem:
         # One broken repository must not hide the others.
-        context.warn(f"{domain}: {problem}")
+        context.warn(str(problem) if isinstance(problem, Damaged) else f"{domain}: {problem}")
         codes.append(problem.exit_code)
         return False
+    codes.append(_code(catalog, domain))
     return True
+
+
+def _code(catalog: Catalog, domain: str) -> int:
+    """What is shown of a damaged domain is what the index still knows."""
+    return Damaged.exit_code if domain in catalog.damaged else 0
 
 
 def _totals_row(each: TotalsRow) -> tuple[str, ...]:
@@ -125,7 +132,7 @@ def _list_urls(context: Context, catalog: Catalog, text: str, every: bool) -> in
             json_line(version_json(row) | {"versions": count, "current": bool(row.is_current)})
     else:
         lines(_URL_COLUMNS, (_url_row(row, count) for row, count in found))
-    return 0
+    return _code(catalog, domain)
 
 
 def _url_row(row: VersionRow, count: int) -> tuple[str, ...]:
@@ -138,8 +145,8 @@ def _list_versions(context: Context, catalog: Catalog, text: str | None, where: 
     from webarc.sql.where import condition
 
     wanted = condition(where, span)
-    codes: list[int] = []
     domain = catalog.domain(text) if text is not None else None
+    codes = [] if domain is None else [_code(catalog, domain)]
     # Domains whose folders are gone are still in the index until somebody looks.
     for each in {*catalog.domains(), *catalog.index.domains()} if domain is None else ():
         _is_caught_up(context, catalog, each, codes)

@@ -43,7 +43,7 @@ def verify(context: Context, domains: tuple[str, ...], repair: bool, since_last:
     With --since-last, older history is not read again: bits that rot in it are found only by a full run, so run one
     now and then. Refs, folders and index are always looked at.
     """
-    from webarc.archive.roster import found_domains, named_domains
+    from webarc.archive.roster import named_domains
     from webarc.archive.verification import Wishes
     from webarc.archive.verification import verify as run
     from webarc.cli.takedowns import finish_interrupted
@@ -51,7 +51,7 @@ def verify(context: Context, domains: tuple[str, ...], repair: bool, since_last:
     archive = context.archive()
     finish_interrupted(context)
     chosen = named_domains(archive, domains) if domains else None
-    count = len(found_domains(archive)) if chosen is None else len(chosen)
+    count = len(archive.domains()) if chosen is None else len(chosen)
     wishes = Wishes(repair=repair, since_last=since_last)
     with advancing(context, count, "verified") as advance:
         summary = run(
