@@ -122,7 +122,7 @@ def test_an_index_that_is_behind_is_read_as_it_stands(disk: Path, history: Histo
     for words in READING:
         ran = webarc.run(*words)
         assert ran.code == 0 and "Traceback" not in ran.err and "internal" not in ran.err, (words, ran.err)
-        assert "example.org: the index could not be brought up to date" in ran.err and "no space" in ran.err
+        assert "example.org: the index could not be brought up to date" in ran.err and "the disk is full" in ran.err
         assert ran.err.count("\n") == 1 and ran.out
     assert ran.out == "old"
     (disk / "filler").unlink()
@@ -163,13 +163,13 @@ def test_what_is_in_no_index_needs_room_and_the_rest_is_shown(disk: Path, histor
     fill_up(disk)
     ran = webarc.run("list", "--json")
     assert ran.code == 3 and [row["domain"] for row in ran.objects()] == ["example.org"]
-    assert "other.org: there is no space left for the index" in ran.err
+    assert "other.org: the disk is full, there is no room for the index" in ran.err
     for path in history.archive.internal.glob("index.db*"):
         path.unlink() if path.is_file() else shutil.rmtree(path)
     fill_up(disk)
     for words in READING:
         ran = webarc.run(*words)
-        assert ran.code == 3 and "no space left" in ran.err and "internal" not in ran.err, (words, ran.err)
+        assert ran.code == 3 and "the disk is full" in ran.err and "internal" not in ran.err, (words, ran.err)
 
 
 def test_status_of_a_full_disk_tells_of_no_damage(disk: Path, history: History) -> None:
