@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import BinaryIO
 
+from webarc.archive import pending
 from webarc.archive.deflate import deflated, deflating
 from webarc.archive.durable import sync_folders
 from webarc.errors import Damaged, StorageProblem
@@ -33,7 +34,7 @@ class BlobPack:
     """One pack in the making; nobody sees it before `install`."""
 
     def __init__(self, git_dir: Path) -> None:
-        self._folder = git_dir / "objects" / "pack"
+        self._git_dir, self._folder = git_dir, git_dir / "objects" / "pack"
         self._folder.mkdir(parents=True, exist_ok=True)
         # A name that git clears away, too, if we are killed.
         descriptor, name = mkstemp(prefix="tmp_pack_", dir=self._folder)
@@ -44,6 +45,7 @@ class BlobPack:
         self._digest = hashlib.sha1(usedforsecurity=False)
         self._end = 0
         self._installed: list[Path] = []
+        self._noted = ""
         self._put(_header(0))
 
     def add(self, data: bytes | memoryview) -> str:
@@ -74,18 +76,25 @@ class BlobPack:
         return named.hexdigest()
 
     def install(self) -> None:
-        """Make the pack part of the repository, durably."""
+        """Make the pack part of the repository, durably; `settle` when a commit needs it."""
         count = len(self._records) // _RECORD.size
         checksum = self._seal(count)
         index = self._place.with_name(self._place.name.replace("tmp_pack_", "tmp_idx_"))
         self._installed = [self._place, index]
         _write_durably(index, _index(self._records, checksum))
         pack = self._folder / f"pack-{checksum.hex()}.pack"
+        self._noted = pack.stem
+        pending.note(self._git_dir, self._noted)
         for source, target in ((self._place, pack), (index, pack.with_suffix(".idx"))):
             source.chmod(0o444)
             source.rename(target)
             self._installed.append(target)
         sync_folders(self._folder)
+
+    def settle(self) -> None:
+        """Refs lead to what is in it now."""
+        if self._noted:
+            pending.settle(self._git_dir, self._noted)
 
     def discard(self) -> None:
         """Take it away again, wherever it stands; nothing may refer to it."""
@@ -93,6 +102,7 @@ class BlobPack:
             self._file.close()
         for path in (self._place, *self._installed):
             path.unlink(missing_ok=True)
+        self.settle()
 
     def _is_new(self, name: bytes) -> bool:
         # The hash is salted anew in every process, so that no server can make two blobs look like one.

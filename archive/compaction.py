@@ -8,6 +8,8 @@ Why nothing that anybody needs is ever deleted, whoever is at work in the reposi
   is ever run.
 * What an import writes is in `tmp_pack_*`, which a repack does not look at, and while its finished pack is not named by
   a ref yet, a `.keep` file guards it.
+* What a killed crawl left in a pack that nothing leads to goes before: `archive/pending.py` tells how it is known. All
+  else that nothing leads to may be the user's, and stays.
 * The crawl lock is held, so there are never two repacks at once; git inherits it, so a killed webarc frees it only when
   its git has ended, too. The tree lock is not held while git packs: others may commit.
 * Killed at any moment, the old packs are still there, or the new one is whole and in place. Half-written files are
@@ -20,6 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
 
+from webarc.archive import pending
 from webarc.archive.durable import sync_folders
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
@@ -76,6 +79,7 @@ def compact(archive: Archive, domain: str, wait: float | None = 0.0) -> Compacti
         before = size_of(repo)
         with archive.lock_tree(domain, wait=wait):
             warnings = mend(repo)
+            pending.drop(repo.git_dir)
         if repo.tip():
             _clear_unfinished(repo)
             # Once, all differences are looked for; later on, only those to what has come since.
@@ -89,6 +93,10 @@ def compact(archive: Archive, domain: str, wait: float | None = 0.0) -> Compacti
 def cheap(repo: Repository) -> None:
     """Join the small packs and keep the graph of commits up to date; the caller holds the crawl lock."""
     with storage(f"packing {repo.domain}"):
+        if pending.noted(repo.git_dir):
+            # Packed together with others, what a killed crawl left could not be told from them any more.
+            with repo.archive.lock_tree(repo.domain, wait=0):
+                pending.drop(repo.git_dir)
         _clear_unfinished(repo)
         git(_CHEAPLY, repo.git_dir)
         git([*_GRAPH, "--split"], repo.git_dir)

@@ -103,12 +103,12 @@ def git(args: Sequence[str], git_dir: Path | None = None, stdin: bytes | IO[byte
     return output
 
 
-def fields(args: Sequence[str], git_dir: Path) -> Iterator[str]:
-    """What a reading git command prints with `-z`, field by field, while it is still printing."""
+def fields(args: Sequence[str], git_dir: Path, end: bytes = b"\0") -> Iterator[str]:
+    """What a reading git command prints with `-z`, or line by line, while it is still printing."""
     with complaint_book() as complaints, spawn(args, git_dir, complaints, reads_only=True) as process:
         assert process.stdout is not None
         try:
-            yield from split(iter(partial(process.stdout.read, _CHUNK), b""))
+            yield from split(iter(partial(process.stdout.read, _CHUNK), b""), end)
         except GeneratorExit:
             process.kill()
             raise
@@ -116,11 +116,11 @@ def fields(args: Sequence[str], git_dir: Path) -> Iterator[str]:
         _check(args, process, complaints)
 
 
-def split(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The NUL-ended fields of a stream of bytes; file names may be any bytes."""
+def split(chunks: Iterable[bytes], end: bytes = b"\0") -> Iterator[str]:
+    """The fields of a stream of bytes, each with an end; file names may be any bytes."""
     rest = b""
     for chunk in chunks:
-        *whole, rest = (rest + chunk).split(b"\0")
+        *whole, rest = (rest + chunk).split(end)
         for field in whole:
             yield field.decode("utf-8", "surrogateescape")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -97,9 +98,9 @@ class Importer:
         except BaseException:
             running.abort()
             if commit and self._is_named(commit):
-                self._end()  # it failed too late: what is in git now needs the blobs
+                self._settle()  # it failed too late: what is in git now needs the blobs
             raise
-        self._end()
+        self._settle()
         return commit
 
     def abort(self) -> None:
@@ -161,6 +162,13 @@ class Importer:
     def _check(self) -> None:
         if self._over:
             raise GitProblem("the import has already ended; start a new one for another commit.")
+
+    def _settle(self) -> None:
+        if self._pack is not None:
+            # Should that fail, the commit is made all the same, and `compact` finds out.
+            with suppress(OSError):
+                self._pack.settle()
+        self._end()
 
     def _end(self) -> None:
         self._over = True

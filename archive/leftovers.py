@@ -8,9 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from webarc.archive import pending
+
 _LOCKS = ("*.lock", "refs/**/*.lock", "objects/pack/*.lock", "objects/info/**/*.lock")
 _UNFINISHED = ("objects/pack/tmp_*", "objects/??/tmp_obj_*", "fast_import_crash_*")
-_KEPT_PACKS = "objects/pack/*.keep"
+_KEPT = ".keep"
+_KEPT_PACKS = f"objects/pack/*{_KEPT}"
 
 
 @dataclass(slots=True)
@@ -30,7 +33,11 @@ def clear(git_dir: Path) -> list[Path]:
     """Remove git's lock files and unfinished packs that no living process has open; the caller holds the tree lock."""
     found = [path for pattern in (*_LOCKS, *_UNFINISHED) for path in git_dir.glob(pattern)]
     found += [path for path in git_dir.glob(_KEPT_PACKS) if path.read_bytes() == b"fast-import"]
-    return _remove_abandoned(found, git_dir) if found else []
+    removed = _remove_abandoned(found, git_dir) if found else []
+    for path in removed:
+        if path.suffix == _KEPT:
+            pending.note(git_dir, path.stem)
+    return removed
 
 
 def clear_lock(path: Path, git_dir: Path) -> bool:

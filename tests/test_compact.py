@@ -13,10 +13,12 @@ from tests.archives import finish, running, start, user_git
 from tests.crawls import Webarc
 from tests.histories import History
 from tests.servers import Site
-from webarc.archive import compaction
+from webarc.archive import compaction, pending
+from webarc.archive.blobpack import blob_name
 from webarc.archive.store import Archive
 from webarc.archive.temp_dirs import prune_staging
 from webarc.archive.worktree import mend
+from webarc.errors import GitProblem
 
 HOLD_CRAWL = """
 import sys, time
@@ -160,6 +162,104 @@ def test_an_import_that_is_under_way_finds_all_it_counts_on(archive: Archive, ti
     assert_sound(site)
     with site.repo.reader() as reader:
         assert reader.read("main:old/data.txt") == unnamed.read_bytes()
+
+
+PACK_AND_DIE = """
+import os, signal, sys
+from pathlib import Path
+from webarc.archive.store import Archive
+archive = Archive.open(Path(sys.argv[1]))
+repo = archive.repository("example.org")
+repo.create()
+with archive.lock_crawl("example.org"), archive.lock_tree("example.org"), repo.importer() as importer:
+    for path, text in (("killed", "lost"), ("p0", sys.argv[2])):
+        importer.add_bytes(f"{path}/data.html", text.encode() * 100_000)
+    importer._opened().install()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def killed(archive: Archive) -> History:
+    """A domain whose last crawl was killed between its pack, part of which the history has already, and its commit."""
+    site = History(archive)
+    site.crawl({"p0": "here" * 100_000, "p1": "x"})
+    with archive.lock_tree(site.domain):
+        mend(site.repo)
+    start(PACK_AND_DIE, archive.root, "here").communicate(timeout=60)
+    return site
+
+
+def blob(text: str) -> str:
+    return blob_name(text.encode() * 100_000).hex()
+
+
+def packs(site: History) -> set[str]:
+    return {path.name for path in site.repo.git_dir.glob("objects/pack/*")}
+
+
+@pytest.mark.parametrize("tightly", [True, False])
+def test_the_pack_of_a_killed_crawl_is_no_damage_and_goes(archive: Archive, killed: History, tightly: bool) -> None:
+    webarc, before = Webarc(archive.root), everything(killed)
+    assert len(packs(killed)) == 6 and user_git(killed.repo.folder, "cat-file", "-t", blob("lost")) == "blob\n"
+    if tightly:
+        ran = webarc.run("verify", "--json")
+        assert ran.code == 0 and [each for each in ran.objects() if each.get("finding") not in ("index", None)] == []
+        assert webarc.run("status").code == 0
+        assert webarc.run("compact").code == 0
+        assert len(packs(killed)) == 2
+    else:
+        with archive.lock_crawl(killed.domain):
+            compaction.cheap(killed.repo)
+    assert user_git(killed.repo.folder, "cat-file", "-t", blob("lost"), check=False) == ""
+    assert everything(killed) == before and blob("here") in before
+    assert_sound(killed)
+    assert list(killed.repo.git_dir.glob("webarc-pending/*")) == []
+
+
+def test_a_first_crawl_that_was_killed_before_its_commit_is_no_damage(archive: Archive) -> None:
+    start(PACK_AND_DIE, archive.root, "here").communicate(timeout=60)
+    repo, webarc = archive.repository("example.org"), Webarc(archive.root)
+    assert len(list(repo.git_dir.glob("objects/pack/*.pack"))) == 1
+    for words in (("status",), ("verify",), ("list",)):
+        ran = webarc.run(*words)
+        assert ran.code == 0 and "gone" not in ran.out + ran.err, (words, ran.out, ran.err)
+    compaction.compact(archive, "example.org")
+    assert list(repo.git_dir.glob("objects/pack/*")) == []
+
+
+def test_what_the_history_needs_stays_whatever_is_noted(archive: Archive) -> None:
+    site = History(archive)
+    site.crawl({"p0": "x" * 400_000})
+    site.crawl({"p0": "y" * 400_000})
+    assert list(site.repo.git_dir.glob("webarc-pending/*")) == []
+    before = everything(site)
+    # As if it had been killed right after its commit.
+    for pack in site.repo.git_dir.glob("objects/pack/*.pack"):
+        pending.note(site.repo.git_dir, pack.stem)
+    assert pending.drop(site.repo.git_dir) == 0 and pending.noted(site.repo.git_dir) == []
+    assert everything(site) == before
+    pending.note(site.repo.git_dir, "pack-of-nothing")
+    (index, *_) = site.repo.git_dir.glob("objects/pack/*.idx")
+    pending.note(site.repo.git_dir, index.stem)
+    index.rename(index.with_suffix(".aside"))
+    with pytest.raises(GitProblem):
+        pending.drop(site.repo.git_dir)
+    assert index.with_suffix(".pack").exists()
+
+
+def test_what_a_killed_import_of_gits_left_goes_as_well(archive: Archive) -> None:
+    site = grown(archive, 2)
+    git_dir = site.repo.git_dir
+    (archive.root / "mine").write_text("lost")
+    name = user_git(site.repo.folder, "hash-object", "-w", str(archive.root / "mine")).strip()
+    command = ["git", "-C", site.repo.folder, "pack-objects", "-q", git_dir / "objects" / "pack" / "pack"]
+    pack = subprocess.run(command, input=f"{name}\n", capture_output=True, text=True, check=True).stdout.strip()
+    user_git(site.repo.folder, "prune-packed")
+    (git_dir / "objects" / "pack" / f"pack-{pack}.keep").write_text("fast-import")
+    compaction.compact(archive, site.domain)
+    assert user_git(site.repo.folder, "cat-file", "-t", name, check=False) == ""
+    assert_sound(site)
 
 
 def test_a_crawl_is_never_waited_for_unasked(archive: Archive) -> None:
