@@ -4,7 +4,7 @@
 #
 #   scripts/bootstrap.sh run       what webarc needs to run: git, rsync, a Python that can make a venv
 #   scripts/bootstrap.sh libmagic  libmagic of the system, for machines where pylibmagic does not serve
-#   scripts/bootstrap.sh test      what some tests need (a PostgreSQL server); those tests are skipped without it
+#   scripts/bootstrap.sh test      what some tests need, and are skipped without: PostgreSQL, Chromium, strace, wget
 #   scripts/bootstrap.sh bench     what the benchmarks need: nginx, wget2, wget
 #   scripts/bootstrap.sh python    prints the Python that the rest uses
 set -eu
@@ -82,6 +82,9 @@ test)
     if ! has postgres && ! ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then
         may "without a PostgreSQL server its tests are skipped" postgresql
     fi
+    has chromium || has google-chrome || may "without a browser the tests of pages in it are skipped" chromium
+    has strace || may "without strace nothing is killed in the middle of a system call" strace
+    has wget || may "without wget its engine is not tried" wget
     ;;
 bench)
     packages=$(for tool in nginx wget2 wget; do has "$tool" || echo "$tool"; done | tr '\n' ' ')
