@@ -64,7 +64,7 @@ class Markup:
         return f"{title}\n{lines}" if title and lines else title or lines
 
     def _pieces(self, page: str) -> Iterator[Tidy]:
-        position, laid_out = 0, False
+        position, laid_out, endless = 0, False, set[str]()
         while position < len(page):
             written = page[position : _cut(page, position)]
             piece = self._known[laid_out].get(written) or self._read(written, laid_out)
@@ -72,7 +72,7 @@ class Markup:
             position += piece.used
             laid_out = piece.tidy.laid_out
             if piece.used < len(written) or not written:
-                shown, position = _odd(page, position)
+                shown, position = _odd(page, position, endless)
                 tidy = self._tidied(shown, laid_out)
                 yield tidy
                 laid_out = tidy.laid_out
@@ -116,7 +116,7 @@ def _cut(page: str, position: int) -> int:
     return len(page) if len(page) <= limit else position
 
 
-def _odd(page: str, position: int) -> tuple[str, int]:
+def _odd(page: str, position: int, endless: set[str]) -> tuple[str, int]:
     """What some tokens show, read one by one, and where the last of them ends."""
     found: list[str] = []
     for _ in range(_ODD_AT_ONCE):
@@ -126,7 +126,7 @@ def _odd(page: str, position: int) -> tuple[str, int]:
         position = start
         if token is None:
             break
-        shown, position = read_token(page, start)
+        shown, position = read_token(page, start, endless)
         found.append(shown)
     return "".join(found), position
 
