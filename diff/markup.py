@@ -47,7 +47,10 @@ class _Piece(NamedTuple):
 
 
 class Markup:
-    """Reads pages; keep one for pages that have much in common. `finish` is done to every piece of their text."""
+    """Reads pages; keep one for pages that have much in common. `finish` is done to every piece of their text.
+
+    It gets the piece before its white space is collapsed, and must leave marks and white space as they are.
+    """
 
     def __init__(self, finish: Callable[[str], str] = str) -> None:
         self._finish = finish
@@ -89,8 +92,7 @@ class Markup:
         return piece
 
     def _tidied(self, shown: str, laid_out: bool) -> Tidy:
-        text, title, laid_out = tidied(shown, laid_out)
-        return Tidy(self._finish(text), self._finish(title), laid_out)
+        return tidied(self._finish(shown.replace(marks.NOTHING, "")), laid_out)
 
     def _remember(self, written: str, laid_out: bool, piece: _Piece) -> None:
         if self._remembered > _MOST_REMEMBERED:

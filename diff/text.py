@@ -35,7 +35,7 @@ def has_text(mime_type: str) -> bool:
 class TextReader:
     """Gives the same as `visible_text`, and sooner when it is kept for documents that have much in common.
 
-    `finish` is done to all of the text, piece by piece, and must leave white space as it is.
+    `finish` is done to all of the text, piece by piece, and must leave white space and marks as they are.
     """
 
     def __init__(self, finish: Callable[[str], str] = str) -> None:

@@ -12,7 +12,7 @@ from webarc.archive.contents import Contents
 from webarc.archive.crew import Crew, Line
 from webarc.archive.store import Archive
 from webarc.diff.packing import FULL_PART, Texts
-from webarc.diff.phrases import Phrase, letters, lines_of, unbroken
+from webarc.diff.phrases import Phrase, letters, lines_of, settled
 from webarc.diff.text import LARGEST_READ, TextReader, kind_of
 from webarc.errors import Damaged, WebarcError
 from webarc.sql.rows import VersionRow
@@ -83,7 +83,7 @@ class Filler:
 
     def _lines(self, data: bytes, row: VersionRow) -> list[str]:
         text = self._texts.text(data, row.mime_type, row.charset) or ""
-        return lines_of(text) if kind_of(row.mime_type) == "plain" else unbroken(text).split("\n")
+        return lines_of(text) if kind_of(row.mime_type) == "plain" else list(filter(None, settled(text).split("\n")))
 
 
 class Fillers:
