@@ -40,11 +40,11 @@ class TextReader:
 
     def __init__(self, finish: Callable[[str], str] = str) -> None:
         self._finish = finish
-        self._markup = Markup(finish)
+        self.markup = Markup(finish)
 
     def text(self, data: bytes, mime_type: str, charset: str) -> str | None:
         """The text of a document, or None."""
         if not has_text(mime_type):
             return None
         kind, text = kind_of(mime_type), decoded(data, charset, LARGEST_READ)
-        return self._finish(text) if kind == "plain" else self._markup.text(text, xml=kind == "xhtml")
+        return self._finish(text) if kind == "plain" else self.markup.text(text, xml=kind == "xhtml")
