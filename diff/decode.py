@@ -30,6 +30,10 @@ _READ_AS = {
 _NOT_FOR_PYTHON = {"windows-874": "cp874", "x-mac-cyrillic": "mac-cyrillic", "replacement": "ascii"}
 
 
+# Encodings in which a `>` is always one, wherever a document is cut.
+_PIECEWISE = frozenset(("utf-8", "cp1250", "cp1251", "cp1252", "cp1254", "iso8859-2", "iso8859-15", "koi8-r"))
+
+
 def decoded(data: bytes, charset: str, most: int | None = None) -> str:
     """The text of a document, or of its first bytes; what makes no sense in it becomes U+FFFD.
 
@@ -37,7 +41,7 @@ def decoded(data: bytes, charset: str, most: int | None = None) -> str:
     declaration or meta element is asked, and at last it is UTF-8 if it can be, else windows-1252.
     """
     beginning = data[:most]
-    codec = _marked(data) or _codec(charset) or _codec(_declared(data))
+    codec = _named(data, charset)
     if codec is not None:
         return beginning.decode(codec, "replace").removeprefix("\ufeff")
     try:
@@ -45,6 +49,18 @@ def decoded(data: bytes, charset: str, most: int | None = None) -> str:
         return codecs.getincrementaldecoder("utf-8")().decode(beginning, final=len(beginning) == len(data))
     except UnicodeDecodeError:
         return beginning.decode("cp1252", "replace")
+
+
+def piecewise_codec(data: bytes, charset: str) -> tuple[str, int] | None:
+    """The encoding of a document, of which every part between two tags can be decoded alone, and where it begins."""
+    codec = _named(data, charset) or ("utf-8" if data.isascii() else None)
+    if codec not in _PIECEWISE:
+        return None
+    return codec, len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) and codec == "utf-8" else 0
+
+
+def _named(data: bytes, charset: str) -> str | None:
+    return _marked(data) or _codec(charset) or _codec(_declared(data))
 
 
 def _marked(data: bytes) -> str | None:

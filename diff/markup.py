@@ -15,8 +15,10 @@ from webarc.diff import marks
 from webarc.diff.tidy import Tidy, joined, tidied, without_templates
 from webarc.diff.tokens import BLANK, HIDDEN, LITERAL, TOKEN_START, characters, read_token
 
-_SHORT, _MEDIUM, _LONG, _LONGEST = 300, 1_000, 3_000, 16_000
+_SHORT, _MEDIUM, _LONG, LONGEST_PIECE = 300, 1_000, 3_000, 16_000
 _MOST_REMEMBERED = 32_000_000
+# What a short piece takes beside its letters.
+_OF_EACH = 400
 _ODD_AT_ONCE = 64
 _VALUE = rf"""[{BLANK}]*(?:"[^"]*"|'[^']*'|[^{BLANK}<>"'=`]+(?=[{BLANK}>]))"""
 _REST = rf"""(?:/?>|[{BLANK}](?:[^<>"'=]*[^<>"'={BLANK}/][{BLANK}]*={_VALUE}){{0,60}}[^<>"'=]*>)"""
@@ -41,63 +43,71 @@ _SELF_CLOSED = re.compile(rf"<({'|'.join((*HIDDEN, *LITERAL))})([{BLANK}][^<>]*|
 _QUOTED = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
 
 
-class _Piece(NamedTuple):
+class Piece(NamedTuple):
+    """What a piece of a page shows up to anything odd in it, and how much of it that is."""
+
     tidy: Tidy
     used: int
 
 
 class Markup:
-    """Reads pages; keep one for pages that have much in common. `finish` is done to every piece of their text."""
+    """Reads pages; keep one for pages that have much in common. `finish` is done to every piece of their text.
+
+    It gets the piece before its white space is collapsed, and must leave marks and white space as they are.
+    """
 
     def __init__(self, finish: Callable[[str], str] = str) -> None:
         self._finish = finish
         # A piece means something else where the ends of lines count.
-        self._known: tuple[dict[str, _Piece], dict[str, _Piece]] = ({}, {})
+        self._known: tuple[dict[str, Piece], dict[str, Piece]] = ({}, {})
         self._remembered = 0
 
     def text(self, page: str, *, xml: bool = False) -> str:
         """What a reader sees: the title, then a line for every block, white space collapsed."""
-        pieces = list(self._pieces(_unmarked(_as_html(page) if xml else page)))
+        pieces = list(self._pieces(unmarked(_as_html(page) if xml else page)))
         title = next((piece.title for piece in pieces if piece.title), "")
         shown = without_templates(joined(piece.text for piece in pieces))
         lines = shown.replace(marks.LINE, "\n")
         return f"{title}\n{lines}" if title and lines else title or lines
 
     def _pieces(self, page: str) -> Iterator[Tidy]:
-        position, laid_out = 0, False
+        position, laid_out, endless = 0, False, set[str]()
         while position < len(page):
             written = page[position : _cut(page, position)]
-            piece = self._known[laid_out].get(written) or self._read(written, laid_out)
+            piece = self.piece(written, laid_out)
             yield piece.tidy
             position += piece.used
             laid_out = piece.tidy.laid_out
             if piece.used < len(written) or not written:
-                shown, position = _odd(page, position)
-                tidy = self._tidied(shown, laid_out)
+                shown, position = _odd(page, position, endless)
+                tidy = self.tidied(shown, laid_out)
                 yield tidy
                 laid_out = tidy.laid_out
 
-    def _read(self, written: str, laid_out: bool) -> _Piece:
-        """What a piece shows up to anything odd, and how much of it that is."""
+    def piece(self, written: str, laid_out: bool) -> Piece:
+        """What a piece that begins between tags shows; `laid_out` where the ends of lines count."""
+        return self._known[laid_out].get(written) or self._read(written, laid_out)
+
+    def tidied(self, shown: str, laid_out: bool) -> Tidy:
+        """What was read in another way, with `finish` done to it."""
+        return tidied(self._finish(shown.replace(marks.NOTHING, "")), laid_out)
+
+    def _read(self, written: str, laid_out: bool) -> Piece:
         parts: list[str | None] = _TOKEN.split(written)  # text, name, rest, text, name, rest, ..., text
         rest = parts[-2] if len(parts) > 1 else None
         del parts[2::3]
         parts[1::2] = [marks.OF_TAG.get(name or "", marks.NOTHING) for name in parts[1::2]]
         shown = characters("".join(part or "" for part in parts))
-        piece = _Piece(self._tidied(shown, laid_out), len(written) - (len(rest) + 1 if rest else 0))
+        piece = Piece(self.tidied(shown, laid_out), len(written) - (len(rest) + 1 if rest else 0))
         self._remember(written, laid_out, piece)
         return piece
 
-    def _tidied(self, shown: str, laid_out: bool) -> Tidy:
-        text, title, laid_out = tidied(shown, laid_out)
-        return Tidy(self._finish(text), self._finish(title), laid_out)
-
-    def _remember(self, written: str, laid_out: bool, piece: _Piece) -> None:
+    def _remember(self, written: str, laid_out: bool, piece: Piece) -> None:
         if self._remembered > _MOST_REMEMBERED:
             for known in self._known:
                 known.clear()
             self._remembered = 0
-        self._remembered += len(written) + len(piece.tidy.text)
+        self._remembered += len(written) + len(piece.tidy.text) + _OF_EACH
         self._known[laid_out][written] = piece
 
 
@@ -109,14 +119,14 @@ def _cut(page: str, position: int) -> int:
     end = page.find(">\n", position + _SHORT, position + _LONG) + 1
     if end:
         return end
-    start, limit = position + _MEDIUM, position + _LONGEST
+    start, limit = position + _MEDIUM, position + LONGEST_PIECE
     end = page.find(">", max(page.find("</", start, limit), start), limit) + 1
     if end:
         return end
     return len(page) if len(page) <= limit else position
 
 
-def _odd(page: str, position: int) -> tuple[str, int]:
+def _odd(page: str, position: int, endless: set[str]) -> tuple[str, int]:
     """What some tokens show, read one by one, and where the last of them ends."""
     found: list[str] = []
     for _ in range(_ODD_AT_ONCE):
@@ -126,12 +136,33 @@ def _odd(page: str, position: int) -> tuple[str, int]:
         position = start
         if token is None:
             break
-        shown, position = read_token(page, start)
+        shown, position = read_token(page, start, endless)
         found.append(shown)
     return "".join(found), position
 
 
-def _unmarked(page: str) -> str:
+def read_to_cut(page: str, position: int, cut: str, endless: set[str]) -> tuple[str, int]:
+    """What the tokens from a position on show, to behind the first `cut` between them, and where that is.
+
+    A cut is a `>` and an end of a line; the `>` may be that of the token before it.
+    """
+    found: list[str] = []
+    while True:
+        token = TOKEN_START.search(page, position)
+        start = token.start() if token else len(page)
+        place = page.find(cut, max(position - 1, 0), start)
+        if place >= 0:
+            end = place + len(cut)
+            return "".join((*found, characters(page[position:end]))), end
+        found.append(characters(page[position:start]))
+        if token is None:
+            return "".join(found), start
+        shown, position = read_token(page, start, endless)
+        found.append(shown)
+
+
+def unmarked(page: str) -> str:
+    """A page without the signs that stand for tags."""
     for mark in marks.ALL:
         if mark in page:
             page = page.replace(mark, " ")

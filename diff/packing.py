@@ -14,7 +14,8 @@ from webarc.diff.phrases import END, Phrase
 # So many bytes are enough to make use of what texts have in common.
 FULL_PART = 512_000
 _LEVEL = 3
-_NUMBER = "I"
+# How the number of a line is written.
+NUMBER = "I"
 _compress = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress
 _decompress = zstandard.ZstdDecompressor().decompress
 
@@ -67,9 +68,8 @@ class Texts:
         """The blobs of all documents."""
         return (key.partition(" ")[0] for key in self.documents())
 
-    def add(self, key: str, lines: Iterable[str]) -> None:
-        """Keep the text of one more document, given as folded lines."""
-        text = array(_NUMBER, map(self._place, lines)).tobytes()
+    def add(self, key: str, text: bytes) -> None:
+        """Keep the text of one more document, given as the numbers of its lines."""
         if text not in self._keys:
             self._keys[text] = []
             self.size += len(text)
@@ -83,14 +83,18 @@ class Texts:
             return
         apart = lines.split(END)
         for text, keys in self._keys.items():
-            numbers = array(_NUMBER, text)
+            numbers = array(NUMBER, text)
             if not within.isdisjoint(numbers) or (
                 not before.isdisjoint(numbers) and phrase.is_in(b" ".join(apart[number] for number in numbers))
             ):
                 yield from keys
 
-    def _place(self, line: str) -> int:
-        """The number of a line, which is kept if it is new."""
+    def numbers(self, lines: Iterable[str]) -> bytes:
+        """The numbers of folded lines."""
+        return array(NUMBER, map(self.place, lines)).tobytes()
+
+    def place(self, line: str) -> int:
+        """The number of a folded line, which is kept if it is new."""
         if self._places is None:
             known = self._lines.decode("utf-8", "surrogatepass").split(END.decode())[:-1]
             self._places = {each: number for number, each in enumerate(known)}

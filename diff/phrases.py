@@ -17,6 +17,7 @@ _EAST_ASIAN = "\u2e80-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff
 _NEEDLESS_BLANK = re.compile(f" (?=[{_EAST_ASIAN}])(?<=[{_EAST_ASIAN}] )")
 # What the letters of these scripts begin with in UTF-8, and few others do.
 _EAST_ASIAN_BYTES = bytes((*range(0xE3, 0xEA), 0xEF, 0xF0))
+_RADICALS = tuple(bytes((0xE2, second)) for second in range(0xBA, 0xC0))
 _WITHOUT_BORDERS = re.compile(f"[{_EAST_ASIAN}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua980-\ua9df]")
 _WORD = re.compile(r"\w")
 _LONGEST_CHARACTER = 4
@@ -27,6 +28,11 @@ def letters(text: str) -> str:
     for sign in _UNSEEN:
         text = text.replace(sign, "")
     return text.lower() if text.isascii() else normalize("NFC", normalize("NFC", text).casefold())
+
+
+def settled(text: str) -> str:
+    """Lines put together of pieces of `letters`, as if they had been one piece: an accent may follow a tag."""
+    return text if text.isascii() else unbroken(normalize("NFC", text))
 
 
 def unbroken(text: str) -> str:
@@ -45,7 +51,7 @@ def _is_east_asian(text: str) -> bool:
     if text.isascii():
         return False
     data = text.encode("utf-8", "surrogatepass")
-    return len(data.translate(None, _EAST_ASIAN_BYTES)) < len(data)
+    return len(data.translate(None, _EAST_ASIAN_BYTES)) < len(data) or any(each in data for each in _RADICALS)
 
 
 class Phrase:

@@ -35,16 +35,16 @@ def has_text(mime_type: str) -> bool:
 class TextReader:
     """Gives the same as `visible_text`, and sooner when it is kept for documents that have much in common.
 
-    `finish` is done to all of the text, piece by piece, and must leave white space as it is.
+    `finish` is done to all of the text, piece by piece, and must leave white space and marks as they are.
     """
 
     def __init__(self, finish: Callable[[str], str] = str) -> None:
         self._finish = finish
-        self._markup = Markup(finish)
+        self.markup = Markup(finish)
 
     def text(self, data: bytes, mime_type: str, charset: str) -> str | None:
         """The text of a document, or None."""
         if not has_text(mime_type):
             return None
         kind, text = kind_of(mime_type), decoded(data, charset, LARGEST_READ)
-        return self._finish(text) if kind == "plain" else self._markup.text(text, xml=kind == "xhtml")
+        return self._finish(text) if kind == "plain" else self.markup.text(text, xml=kind == "xhtml")

@@ -12,7 +12,8 @@ from webarc.archive.contents import Contents
 from webarc.archive.crew import Crew, Line
 from webarc.archive.store import Archive
 from webarc.diff.packing import FULL_PART, Texts
-from webarc.diff.phrases import Phrase, letters, lines_of, unbroken
+from webarc.diff.pagelines import PageLines
+from webarc.diff.phrases import Phrase, letters, lines_of, settled
 from webarc.diff.text import LARGEST_READ, TextReader, kind_of
 from webarc.errors import Damaged, WebarcError
 from webarc.sql.rows import VersionRow
@@ -58,6 +59,7 @@ class Filler:
     def fill(self, task: Task) -> Result:
         """Read what a task wants."""
         parts = [Texts.unpacked(task.last) if task.last is not None else Texts()]
+        lines = PageLines(self._texts.markup, parts[-1])
         unread: dict[str, str] = {}
         for (key, row), data in zip(task.missing.items(), self._data(task.missing.values()), strict=True):
             if not isinstance(data, bytes):
@@ -65,7 +67,9 @@ class Filler:
                 continue
             if parts[-1].size >= FULL_PART:
                 parts.append(Texts())
-            parts[-1].add(key, self._lines(data, row))
+                lines = PageLines(self._texts.markup, parts[-1])
+            numbers = lines.numbers(data, row.charset) if kind_of(row.mime_type) == "html" else None
+            parts[-1].add(key, parts[-1].numbers(self._lines(data, row)) if numbers is None else numbers)
         holding = {key for part in parts for key in part.holding(self._phrase)}
         is_new = len(unread) < len(task.missing)
         return Result(task.place, [part.packed() for part in parts] if is_new else [], holding, unread)
@@ -83,7 +87,7 @@ class Filler:
 
     def _lines(self, data: bytes, row: VersionRow) -> list[str]:
         text = self._texts.text(data, row.mime_type, row.charset) or ""
-        return lines_of(text) if kind_of(row.mime_type) == "plain" else unbroken(text).split("\n")
+        return lines_of(text) if kind_of(row.mime_type) == "plain" else list(filter(None, settled(text).split("\n")))
 
 
 class Fillers:

@@ -23,13 +23,13 @@ class Tidy(NamedTuple):
 
 
 def tidied(shown: str, laid_out: bool) -> Tidy:
-    """Collapse the white space of a piece; what stands at its ends is kept, for it may be within a line."""
+    """Collapse the white space of a piece without NOTHING; some at its ends is kept, for it may be within a line."""
     title = ""
     if marks.TITLE in shown:
         titles = (" ".join(found[1:-1].split()) for found in _TITLE.findall(shown))
         title = next(filter(None, titles), "")
         shown = _TITLE.sub("", shown)
-    shown = shown.replace(marks.TITLE_END, "").replace(marks.NOTHING, "")
+    shown = shown.replace(marks.TITLE_END, "")
     if laid_out or marks.LAID_OUT in shown or marks.LAID_OUT_END in shown:
         shown, laid_out = _laid_out(shown, laid_out)
     lines = [" ".join(line.split()) for line in shown.split(marks.LINE)]

@@ -23,14 +23,15 @@ _ENDS = {name: re.compile(rf"</{name}(?=[{BLANK}/>])", re.IGNORECASE) for name i
 _ENDLESS_NUMBER = re.compile("&#[0-9]{1000,};?")
 
 
-def read_token(text: str, start: int) -> tuple[str, int]:
+def read_token(text: str, start: int, endless: set[str]) -> tuple[str, int]:
     """What stands for the token that begins at `start` (where TOKEN_START matches), and where the next one begins.
 
-    An unfinished tag or comment goes on to the end of the page, as it does in browsers.
+    An unfinished tag or comment goes on to the end of the page, as it does in browsers. `endless` keeps the names that
+    have no end tag any more, so that nobody looks for it twice; it begins empty and goes with a page that is read on.
     """
     tag = _NAME.match(text, start)
     if tag:
-        return _tag(text, tag[1].lower(), tag.end())
+        return _tag(text, tag[1].lower(), tag.end(), endless)
     if text.startswith("<!--", start):
         return NOTHING, _comment_end(text, start)
     return NOTHING, text.find(">", start) + 1 or len(text)
@@ -46,15 +47,16 @@ def characters(text: str) -> str:
         return unescape(_ENDLESS_NUMBER.sub("\ufffd", text))
 
 
-def _tag(text: str, name: str, start: int) -> tuple[str, int]:
+def _tag(text: str, name: str, start: int, endless: set[str]) -> tuple[str, int]:
     end, closed = _tag_end(text, start)
     mark = OF_TAG.get(name, NOTHING)
     if name == "plaintext":
         return text[end:], len(text)
     if name not in _ENDS:
         return mark, end
-    found = _ENDS[name].search(text, end)
+    found = _ENDS[name].search(text, end) if name not in endless else None
     if found is None and closed:
+        endless.add(name)
         return NOTHING, end
     stop = found.start() if found else len(text)
     if name in HIDDEN:
