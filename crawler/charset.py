@@ -16,6 +16,7 @@ _XML = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]+)
 _CSS = re.compile(rb'@charset "([^"]*)";')
 _LABEL = re.compile(r"[a-z0-9_.:()-]{1,40}")
 _PRESCAN = 1024
+_NAMES_CHARSET = re.compile(rb"charset", re.IGNORECASE).search
 
 # Python's name of a codec -> the name that browsers give to the encoding they use instead.
 _NAMES = {
@@ -132,12 +133,13 @@ def _declared(head: bytes) -> str | None:
     found = _XML.match(head)
     named = encoding_named(found.group(1).decode("ascii")) if found else None
     if not named and b"charset" in head.lower():
-        metas = (meta for meta in _META.findall(_COMMENT.sub(b"", head)) if b"charset" in meta.lower())
-        named = next(filter(None, map(_meta_charset, metas)), None)
+        plain = _COMMENT.sub(b"", head) if b"<!--" in head else head
+        named = next(filter(None, map(_meta_charset, filter(_NAMES_CHARSET, _META.findall(plain)))), None)
     # Whoever reads the declaration as ASCII has proved that it is not UTF-16.
     return "utf-8" if named and named.startswith("utf-16") else named
 
 
+@lru_cache(maxsize=256)
 def _meta_charset(attributes: bytes) -> str | None:
     values: dict[bytes, bytes] = {}
     for name, *value in _ATTRIBUTE.findall(attributes):

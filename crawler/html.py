@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice, repeat
-from typing import NamedTuple
+from itertools import islice
+from typing import NamedTuple, cast
 from urllib.parse import quote
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, create_tag
@@ -40,34 +40,49 @@ class Link(NamedTuple):
     nofollow: bool
 
 
-_make = partial(tuple.__new__, Link)
-
-
 @dataclass(slots=True)
 class Page:
     """What was read; `base` is what its references are relative to, `cut` is set when links were left out."""
 
     title: str | None
-    links: list[Link]
+    followed: dict[str, bool]
+    """URLs of other pages; whether one is not to be followed."""
+    needed: list[str]
+    """URLs of the page's own parts."""
     nofollow: bool
     base: str
     charset: str
     cut: bool = False
 
+    @property
+    def links(self) -> list[Link]:
+        """Every URL once for each kind, in the order of the page."""
+        others = [Link(url, "link", nofollow) for url, nofollow in self.followed.items()]
+        return others + [Link(url, "requisite", False) for url in self.needed]
+
 
 def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -> Page:
     """Read a page as browsers do; `agent` is the name that robots rules may call us by. Never raises."""
     charset = charset_of(body, content_type)
+    plain = charset == "utf-8" and "xhtml" not in content_type.lower()
+    page = body.removeprefix(BOM_UTF8) if plain else _as_utf8(body, charset, content_type)
+    found = Findings(agent)
+    if not read_quickly(page, found) or _is_cut(found):
+        found = Findings(agent)
+        read_thoroughly(_as_utf8(body, charset, content_type), found)
+    base = base_of(found.base, url)
+    urls_of = joiner(base, charset)
+    needed = list(filter(None, dict.fromkeys(urls_of(islice(found.requisites, _MOST_LINKS)))))
+    followed = _followed(found, urls_of)
+    return Page(_title(found.title), followed, needed, found.nofollow, base, charset, _is_cut(found))
+
+
+def _as_utf8(body: bytes, charset: str, content_type: str) -> bytes:
+    """A page in valid UTF-8, whatever it was in."""
     text = decoded(body, charset)
     if "xhtml" in content_type.lower():
         text = _SELF_CLOSED.sub(r"<\1\2></\1>", text)
-    found = Findings(agent)
-    if not read_quickly(text, found) or _is_cut(found):
-        found = Findings(agent)
-        read_thoroughly(text.encode("utf-8", "replace"), found)
-    base = base_of(found.base, url)
-    links = _resolved(found, base, charset)
-    return Page(_title(found.title), links, found.nofollow, base, charset, _is_cut(found))
+    return text.encode("utf-8", "replace")
 
 
 def read_thoroughly(page: bytes, found: Findings) -> None:
@@ -179,38 +194,26 @@ def base_of(written: str | None, url: str) -> str:
         return url
 
 
-def _resolved(found: Findings, base: str, charset: str) -> list[Link]:
-    """Every URL once for each kind, in the order of the page."""
-    url_of = joiner(base, charset)
+def _followed(found: Findings, urls_of: Callable[[Iterable[str]], list[str | None]]) -> dict[str, bool]:
+    """The URLs of other pages, and whether one is not to be followed: only if that is said of every reference to it."""
+    urls = urls_of(islice(found.links, _MOST_LINKS))
+    followed: dict[str | None, bool] = dict.fromkeys(urls, False)
     if True in found.links.values():
-        followed = _followed(found, url_of)
-    else:
-        followed = dict.fromkeys(map(url_of, islice(found.links, _MOST_LINKS)), False)
+        followed = {}
+        for url, nofollow in zip(urls, found.links.values(), strict=False):
+            if url not in followed or not nofollow:
+                followed[url] = nofollow
     followed.pop(None, None)
-    links = list(map(_make, zip(followed, repeat("link"), followed.values(), strict=False)))
-    needed = dict.fromkeys(map(url_of, islice(found.requisites, _MOST_LINKS)))
-    needed.pop(None, None)
-    links.extend(map(_make, zip(needed, repeat("requisite"), repeat(False), strict=False)))
-    return links
+    return cast("dict[str, bool]", followed)
 
 
-def _followed(found: Findings, url_of: Callable[[str], str | None]) -> dict[str | None, bool]:
-    """Whether a URL is not to be followed: only if that is said of every reference to it."""
-    followed: dict[str | None, bool] = {}
-    for reference, nofollow in islice(found.links.items(), _MOST_LINKS):
-        url = url_of(reference)
-        if url not in followed or not nofollow:
-            followed[url] = nofollow
-    return followed
-
-
-def joiner(base: str, charset: str) -> Callable[[str], str | None]:
+def joiner(base: str, charset: str) -> Callable[[Iterable[str]], list[str | None]]:
     """Makes references of a page in this encoding absolute; None for what leads nowhere else."""
-    url_of = Joiner(base).url
+    urls_of = Joiner(base).urls
     if charset.startswith(("utf-", "replacement")):
-        return url_of
+        return urls_of
     codec = codec_of(charset)
-    return lambda reference: url_of(_in_charset(reference, codec))
+    return lambda references: urls_of([_in_charset(reference, codec) for reference in references])
 
 
 def _in_charset(reference: str, codec: str) -> str:

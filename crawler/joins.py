@@ -6,6 +6,8 @@ Pages of one folder name the same neighbours again and again, so most references
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import repeat
 
 from webarc.archive.urls import LONGEST, canonical
 from webarc.errors import BadURL
@@ -70,6 +72,14 @@ class Joiner:
         """The canonical URL of a reference; None for what is not http(s), not valid, or inside the page itself."""
         url = self._known.get(reference, _UNKNOWN)
         return self._fresh(reference) if url is _UNKNOWN else url
+
+    def urls(self, references: Iterable[str]) -> list[str | None]:
+        """The same for all references of a page: those that are known cost no call of ours."""
+        written = list(references)
+        urls = list(map(self._known.get, written, repeat(_UNKNOWN)))
+        if _UNKNOWN in urls:
+            return [self._fresh(each) if url is _UNKNOWN else url for each, url in zip(written, urls, strict=True)]
+        return urls
 
     def _fresh(self, written: str) -> str | None:
         whole = written.strip(_BLANK)

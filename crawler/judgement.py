@@ -24,7 +24,7 @@ from webarc.errors import BadURL
 from webarc.sql.rows import CurrentRow
 
 _GONE = (404, 410)
-_NOTHING_READ = Reading(None, "", ())
+_NOTHING_READ = Reading(None, "")
 
 
 class Judgement:

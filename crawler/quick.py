@@ -2,16 +2,20 @@
 
 Whatever could make a browser see other elements, or the same ones in another order, is odd: a page with anything odd in
 it is left to the tree builder. Every tag is looked at, and an odd one ends the search, so time grows with length only.
+
+The expression is PCRE's, which makes machine code of it: a substitution turns the whole page, as UTF-8, into a list of
+what is to be read in one call, in a third of the time that Python's own expressions take.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from html import unescape
 
-from webarc.crawler.elements import READERS, Attributes, Findings, Reader, read_anchor, without_fragment
+import pcre2
+
+from webarc.crawler.elements import READERS, Attributes, Findings, Reader
 from webarc.crawler.tags import attributes_of
 
 _LONGEST = 8 * 1024 * 1024
@@ -19,24 +23,26 @@ _LONGEST_KNOWN = 300
 _MOST_KNOWN = 2000
 _BLANK = r"[ \t\n\f]"
 _END_OF_NAME = r"(?=[ \t\n\f/>])"
-_ODD = r"(?s:.*)"
+_ODD = r"(?s:.*+)"
 # Follows the page: unless something odd was found before, this is what was found last.
-_LAST = '<a href="!">'
+_LAST = b'<a href="!">'
+# Stands behind everything that was found; a page that contains it is odd.
+_MARK = "\1"
 # Attributes of any element may name an image.
 _NO_IMAGE = r"""(?!background[^a-z0-9:_.-]|style=(?:"[^"(@&]*+[(@&]|'[^'(@&]*+[(@&]))"""
 _VALUE = r"""(?:="[^"{odd}]*+"|='[^'{odd}]*+'|=[^ \t\n\f"'<>`(@&]++(?=[ \t\n\f>])|(?=[ \t\n\f/>]))"""
 # Where the search goes on at the next `<` there must be none in values; where it goes on after the tag there may be.
 _PASSED = rf"{_NO_IMAGE}[a-z][a-z0-9:_.-]*+{_VALUE.format(odd='<')}"
-_REST = rf"(?:{_BLANK}++{_PASSED}){{0,60}}{_BLANK}*+/?>"
+_REST = rf"(?:{_BLANK}++{_PASSED})*+{_BLANK}*+/?>"
 _REST_AFTER_BLANK = rf"(?:{_PASSED})?{_REST}"
 _READ_PAIR = rf"[a-zA-Z][a-zA-Z0-9:_.-]*+{_VALUE.format(odd='')}"
-_ATTRIBUTES = rf"""{_END_OF_NAME}(?: [a-z0-9-]++="[^"]*+"){{0,60}}(?:{_BLANK}++{_READ_PAIR}){{0,60}}{_BLANK}*+/?>"""
+_ATTRIBUTES = rf"""{_END_OF_NAME}(?: [a-z0-9-]++="[^"]*+")*+(?:{_BLANK}++{_READ_PAIR})*+{_BLANK}*+/?>"""
 
 
 def _raw(name: str, odd: str = "") -> str:
-    """The text of an element in which tags mean nothing; repeats have a limit because each takes memory."""
+    """The text of an element in which tags mean nothing."""
     end = "".join(f"[{letter}{letter.upper()}]" for letter in name)
-    return rf"[^<]*+(?:<(?!/{end}{odd})[^<]*+){{0,2000}}"
+    return rf"[^<]*+(?:<(?!/{end}{odd})[^<]*+)*+"
 
 
 _READ = ("area", "audio", "base", "embed", "img", "input", "link", "meta", "object", "source", "track", "video", "a")
@@ -50,31 +56,34 @@ _NOT_PLAIN = (
 _TEXT = (
     rf"cript(?<=<script){_ATTRIBUTES}{_raw('script', '|!--')}</script>"
     rf"|frame(?<=<iframe){_ATTRIBUTES}{_raw('iframe')}</iframe>"
-    rf"""|tyle(?<=<style)(?: (?:id|media|type)="[^">]*+"){{0,3}}>{_raw("style")}</style>"""
+    rf"""|tyle(?<=<style)(?: (?:id|media|type)="[^">]*+")*+>{_raw("style")}</style>"""
     rf"|itle(?<=<title)>{_raw('title')}</title>"
 )
 # Every group costs time at each tag, hence only two: the reference of a simple anchor, and any other tag to be read.
 _BRANCHES = (
-    r'a (?:href="|[ac-gi-qt-z][a-z0-9-]*+="[^"]*+" href=")([^"]++)"(?:>| [ac-qt-z][a-z0-9-]*+="[^"]*+">'
-    rf'|(?:{_BLANK}++[ac-qt-z][a-z0-9:_.-]*+="[^"]*+"){{0,30}}{_BLANK}*+>)',
+    r'a (?:href="|[ac-gi-qt-z][a-z0-9-]*+="[^"]*+" href=")(?:#[^"]*+|([^"#&<][^"#&]*+)(?:(?<=[!-~])#[^"]*+)?+)"'
+    r'(?:>| [ac-qt-z][a-z0-9-]*+="[^"]*+">'
+    rf'|(?:{_BLANK}++[ac-qt-z][a-z0-9:_.-]*+="[^"]*+")*+{_BLANK}*+>)',
     rf"/[a-z0-9-]*+[^a-z0-9>-](?<!/(?={_UPPER}).){_ODD}",
     rf"[Aabeilmostv]((?:{_NAMES}){_ATTRIBUTES}|{_TEXT})",
-    r"!(?:--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+){0,2000}-->|[dD][oO][cC][tT][yY][pP][eE][^<>]*+>)",
+    r"!(?:--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+-->|[dD][oO][cC][tT][yY][pP][eE][^<>]*+>)",
     r"\?[^<>]*+>",
-    rf"select{_END_OF_NAME}{_REST}[^<]*+(?:</?opt(?:ion|group){_END_OF_NAME}{_REST}[^<]*+){{0,2000}}</select>",
+    rf"select{_END_OF_NAME}{_REST}[^<]*+(?:</?opt(?:ion|group){_END_OF_NAME}{_REST}[^<]*+)*+</select>",
     rf"textarea{_END_OF_NAME}{_REST}{_raw('textarea')}</textarea>",
     rf'[a-z][a-z0-9-]*+(?: (?![ac-z][a-z0-9-]*+="[ !#-%*-;=?A-~]*+">|{_REST_AFTER_BLANK})'
     rf"|[^ >a-z0-9-](?!(?<=/)>|(?<=[\t\n\f]){_REST_AFTER_BLANK})){_ODD}",
     rf"[fimnpstx][acefilmortv](?<=(?={_NOT_PLAIN})..){_ODD}",
     rf"[A-Z!?](?<=(?!{_UPPER}).){_ODD}",
 )
-_TAG = re.compile(rf"<(?:{'|'.join(_BRANCHES)})")
-_START = re.compile(rf"([a-z]*+)({_ATTRIBUTES})")
+# The first branch that fits takes the text before it along: what is put in its place is all that is left of the page.
+_TAGS = pcre2.compile(rf"(?:[^<]*+<(?:(?:{'|'.join(_BRANCHES)})(*ACCEPT)|))*+(*FAIL)".encode())
+_FOUND = f"${{2:+<$2:$1}}{_MARK}".encode()
+_START = pcre2.compile(rf"<([a-z]*+)({_ATTRIBUTES})".encode())
 _PART = r"(?:table|t[dhr]|tbody|thead|tfoot|caption|col|colgroup)"
 # What is neither in a cell nor in a caption goes before the whole table.
 _LOOSE = re.compile(
     rf"<(?:table|/?t(?:r|body|head|foot)|/(?:t[dh]|caption)|/?col(?:group)?){_END_OF_NAME}"
-    rf"(?![^<]*+</?{_PART}{_END_OF_NAME})"
+    rf"(?![^<]*+</?{_PART}{_END_OF_NAME})".encode()
 )
 # The references that are read alike everywhere: no controls, no surrogates, nothing that is no character.
 _NUMBER = r"3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6]|1[6-9][0-9]|[2-9][0-9]{2}|[1-9][0-9]{3}|12[0-9]{4}"
@@ -86,41 +95,41 @@ class _Odd(Exception):
     """Something that a tree builder should read."""
 
 
-def read_quickly(text: str, found: Findings) -> bool:
-    """Read a page if that can be done without a tree; otherwise what was found is not to be used."""
-    if len(text) > _LONGEST or "\0" in text:
+def read_quickly(page: bytes, found: Findings) -> bool:
+    """Read a UTF-8 page if that can be done without a tree; otherwise what was found is not to be used."""
+    if len(page) > _LONGEST or b"\0" in page or _MARK.encode() in page:
         return False
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    tags = _TAG.findall(text + _LAST)
-    if tags.pop()[0] != "!":
+    if b"\r" in page:
+        page = page.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        tags = _TAGS.sub(_FOUND, page + _LAST).decode("utf-8", "replace").split(_MARK)
+    except pcre2.LibraryError:
+        return False
+    if tags.pop() or tags.pop() != "!":
         return False
     try:
-        return not _read(dict.fromkeys(tags), found) or _LOOSE.search(text) is None
+        return not _read(dict.fromkeys(tags, False), found) or _LOOSE.search(page) is None
     except _Odd:
         return False
 
 
-def _read(tags: Iterable[tuple[str, str]], found: Findings) -> bool:
+def _read(tags: dict[str, bool], found: Findings) -> bool:
     """Take in what the tags say, each but once; returns whether there are tables."""
     links, styles, tables = found.links, [], False
-    for href, tag in tags:
-        if href:
-            if "&" in href:
-                read_anchor(found, _attributes(f'href="{href}"'))
-            elif "#" not in href:
-                links[href] = False
-            elif href[0] != "#":
-                links[without_fragment(href)] = False
-        elif tag.startswith("itle"):
+    for tag in tags:
+        if tag[:1] != "<":
+            links[tag] = False
+        elif tag.startswith("<itle"):
             if found.title is None:
-                found.title = unescape(_checked(tag[len("itle>") : -len("</title>")]))
-        elif tag.startswith("tyle"):
+                found.title = unescape(_checked(tag[len("<itle>") : -len("</title>")]))
+        elif tag.startswith("<tyle"):
             styles.append(tag[tag.index(">") + 1 : -len("</style>")])
-        elif tag and (not tag.startswith("eta") or _may_matter(tag, found.agent)):
+        elif not tag.startswith("<eta") or _may_matter(tag, found.agent):
             reader, attributes = _element(tag) if len(tag) <= _LONGEST_KNOWN else _element_of(tag)
             reader(found, attributes)
             tables |= reader is _read_table
+    # Tags of which nothing is to be said leave nothing behind.
+    links.pop("", None)
     for style in styles:
         found.style(style)
     return tables
@@ -135,10 +144,10 @@ def _may_matter(meta: str, agent: str) -> bool:
 
 
 def _element_of(tag: str) -> tuple[Reader, Attributes]:
-    start = _START.match(tag)
+    start = _START.match(tag.encode())
     if start is None:
         raise _Odd
-    return _READERS[start[1]], _attributes(start[2])
+    return _READERS[start[1].decode()], _attributes(start[2].decode())
 
 
 _element = lru_cache(maxsize=_MOST_KNOWN)(_element_of)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import marshal
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -137,17 +137,21 @@ class _Reader:
 
     def __init__(self, ring: Ring, recollection: Recollection) -> None:
         self._ring, self._recollection = ring, recollection
-        self._told: set[tuple[str, bool]] = set()
+        self._told: tuple[set[str], set[str]] = (set(), set())
 
     def answers(self, questions: list[Any]) -> list[tuple[object, ...] | None]:
         return [self._answer(Question._make(values)) for values in questions]
 
     def forget(self) -> None:
-        self._told.clear()
+        for told in self._told:
+            told.clear()
 
     def _answer(self, question: Question) -> tuple[object, ...] | None:
         reading = self._reading(question)
-        return None if reading is None else (reading.title, reading.charset, self._news(reading), reading.unfollowed)
+        if reading is None:
+            return None
+        links, requisites = self._news(reading.links, False), self._news(reading.requisites, True)
+        return reading.title, reading.charset, links, requisites, reading.unfollowed
 
     def _reading(self, question: Question) -> Reading | None:
         memory = self._recollection
@@ -163,10 +167,10 @@ class _Reader:
             return bytes(self._ring.body(question.start, question.length))
         return body_of(question.body, Path(question.place))
 
-    def _news(self, reading: Reading) -> list[tuple[str, bool]]:
+    def _news(self, urls: Sequence[str], requisite: bool) -> list[str]:
         """The pages of a site name the same URLs over and over; what was told lately need not be told again."""
-        told = self._told
-        news = [link for link in reading.links if link not in told]
+        told = self._told[requisite]
+        news = [url for url in urls if url not in told]
         if len(told) > _LATELY:
             told.clear()
         told.update(news)

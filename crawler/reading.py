@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,12 +18,13 @@ _CSS = "text/css"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read: links as (URL, is it a requisite), and URLs that must not be followed."""
+    """What was read: the URLs of other pages, those of the document's own parts, and those not to be followed."""
 
     title: str | None
     charset: str
-    links: Iterable[tuple[str, bool]]
-    unfollowed: Iterable[str] = ()
+    links: Sequence[str] = ()
+    requisites: Sequence[str] = ()
+    unfollowed: Sequence[str] = ()
 
 
 def media_type(content_type: str) -> str:
@@ -39,22 +40,17 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
     kind = media_type(content_type)
     if kind in _HTML or (kind in _UNSURE and _looks_like_html(body)):
         page = read_html(body, url, content_type, agent or "webarc")
-        follow = follow and not (agent and page.nofollow)
-        links = [
-            (link.url, link.kind == "requisite")
-            for link in page.links
-            if link.kind == "requisite" or (follow and not (agent and link.nofollow))
-        ]
-        unfollowed = (
-            [link.url for link in page.links if link.kind == "link"]
-            if not follow
-            else [link.url for link in page.links if agent and link.nofollow]
-        )
-        return Reading(page.title, page.charset, links, unfollowed)
+        links, unfollowed = list(page.followed), []
+        if not follow or (agent and page.nofollow):
+            links, unfollowed = [], links
+        elif agent and True in page.followed.values():
+            unfollowed = [url for url, nofollow in page.followed.items() if nofollow]
+            links = [url for url, nofollow in page.followed.items() if not nofollow]
+        return Reading(page.title, page.charset, links, page.needed, unfollowed)
     if kind == _CSS:
-        links = [(found, True) for found in read_stylesheet(body, url, content_type)]
-        return Reading(None, css_charset(body, content_type), links)
-    return Reading(None, header_charset(content_type) or "", ())
+        found = list(read_stylesheet(body, url, content_type))
+        return Reading(None, css_charset(body, content_type), requisites=found)
+    return Reading(None, header_charset(content_type) or "")
 
 
 def is_readable(content_type: str) -> bool:

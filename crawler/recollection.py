@@ -19,9 +19,10 @@ from webarc.crawler.reading import Reading
 from webarc.sql.statements import statement
 
 # To be raised whenever pages are read in another way than before.
-_READING = "1"
+_READING = "2"
 _BATCH = 1_000
-_FOLLOWED, _REQUISITE, _UNFOLLOWED = "l", "r", "n"
+# What stands between URLs, and between kinds of them; neither is ever in a URL.
+_URL, _KIND = "\n", "\0"
 
 
 class Recollection:
@@ -99,13 +100,12 @@ class Recollection:
 
 
 def _packed(reading: Reading) -> bytes:
-    lines = [(_REQUISITE if requisite else _FOLLOWED) + url for url, requisite in reading.links]
-    lines += [_UNFOLLOWED + url for url in reading.unfollowed]
-    return deflated("\n".join(lines).encode())
+    kinds = (reading.links, reading.requisites, reading.unfollowed)
+    return deflated(_KIND.join(map(_URL.join, kinds)).encode())
 
 
 def _unpacked(data: bytes) -> Reading:
-    text = zlib.decompress(data).decode()
-    lines = text.split("\n") if text else []
-    links = [(line[1:], line[0] == _REQUISITE) for line in lines if line[0] != _UNFOLLOWED]
-    return Reading(None, "", links, [line[1:] for line in lines if line[0] == _UNFOLLOWED])
+    links, requisites, unfollowed = (
+        kind.split(_URL) if kind else [] for kind in zlib.decompress(data).decode().split(_KIND)
+    )
+    return Reading(None, "", links, requisites, unfollowed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import chain, repeat
 
 from webarc.archive.urls import canonical, host_of
 from webarc.crawler.addresses import hostname, refused_host
@@ -79,7 +80,8 @@ class _Rehearsal:
         options = self._job.options
         agent = product_token(options.user_agent) if options.robots else None
         reading = read(answer.body or b"", url, answer.header("content-type"), follow=True, agent=agent)
-        for link, requisite in reading.links:
+        named = chain(zip(reading.links, repeat(False)), zip(reading.requisites, repeat(True)))
+        for link, requisite in named:
             if link not in seen:
                 seen.add(link)
                 yield link, "requisite" if requisite else "link", self._verdict(fetcher, link, requisite)

@@ -25,7 +25,7 @@ class Links:
     """The references of one page, which are relative to `base`."""
 
     def __init__(self, url: str, base: str, charset: str, lead: Lead) -> None:
-        self._url_of, self._lead = joiner(base, charset), lead
+        self._urls_of, self._lead = joiner(base, charset), lead
         self._base = base if base != url else None
 
     def new(self, reference: str, *, embedded: bool) -> Link | None:
@@ -33,7 +33,7 @@ class Links:
         trimmed = reference.strip(_BLANK)
         before, mark, fragment = trimmed.partition("#")
         # What only names a part of a page means the page itself, unless that has another base.
-        url = self._url_of(trimmed) if before else self._base if mark and not embedded else None
+        url = self._urls_of([trimmed])[0] if before else self._base if mark and not embedded else None
         if url is None:
             return None
         end = mark + quote(fragment, _PLAIN_IN_FRAGMENTS)

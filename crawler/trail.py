@@ -37,13 +37,16 @@ class Trail:
         """Queue what a page names."""
         if not self.open:
             return
-        for url, requisite in reading.links:
+        for url in reading.links:
+            if not self._frontier.knows(url):
+                self._consider(url, item.depth + 1, False)
+        for url in reading.requisites:
             if self._frontier.knows(url):
                 continue
-            if requisite and not self._options.page_requisites:
-                self._frontier.skip(url, "requisite")
+            if self._options.page_requisites:
+                self._consider(url, item.depth, True)
             else:
-                self._consider(url, item.depth if requisite else item.depth + 1, requisite)
+                self._frontier.skip(url, "requisite")
         for url in reading.unfollowed:
             self._frontier.skip(url, "nofollow")
 

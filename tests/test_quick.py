@@ -18,7 +18,7 @@ AGENT = "webarc"
 
 def quickly(page: str) -> list[Any] | None:
     found = Findings(AGENT)
-    return shown(found) if read_quickly(page, found) else None
+    return shown(found) if read_quickly(page.encode(), found) else None
 
 
 def thoroughly(page: str) -> list[Any]:

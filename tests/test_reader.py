@@ -55,7 +55,7 @@ def test_bodies_come_from_the_ring_a_file_or_the_question(reader: ReaderLine, ri
         question(page("question")),
     )
     assert [list(reading.links) for reading in found if reading] == [
-        [(f"{URL}{name}", False)] for name in ("ring", "file", "question")
+        [f"{URL}{name}"] for name in ("ring", "file", "question")
     ]
 
 
@@ -77,7 +77,7 @@ def test_the_next_crawl_needs_no_body_for_what_has_not_changed(ring: Ring, tmp_p
             answers(line, *([question(page("a"))] if crawl == "1" else []))
             line.close(sweep=True)
     assert found[:2] == [None, None] and found[3] is None
-    assert found[2] is not None and found[2].links == [(f"{URL}a", False)]
+    assert found[2] is not None and found[2].links == [f"{URL}a"]
 
 
 def test_thousands_of_questions_with_long_answers_block_nobody(reader: ReaderLine) -> None:

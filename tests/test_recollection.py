@@ -9,7 +9,7 @@ from tests.servers import Site
 from webarc.crawler.reading import Reading
 from webarc.crawler.recollection import Recollection
 
-READING = Reading(None, "", [("http://h/a", False), ("http://h/s.css", True)], ["http://h/n"])
+READING = Reading(None, "", ["http://h/a", "http://h/b"], ["http://h/s.css"], ["http://h/n"])
 PAGES = {"/": "<a href=/a>a</a>", "/a": "<a href=/b>b</a>", "/b": "<title>b</title>"}
 
 
