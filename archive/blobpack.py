@@ -46,6 +46,7 @@ class BlobPack:
         self._end = 0
         self._installed: list[Path] = []
         self._noted = ""
+        self._checksum = b""
         self._put(_header(0))
 
     def add(self, data: bytes | memoryview) -> str:
@@ -75,14 +76,18 @@ class BlobPack:
             self._go_back(start, digest)
         return named.hexdigest()
 
+    def seal(self) -> None:
+        """Nothing more will come: write its end, durably. The file stays open, which tells that somebody needs it."""
+        if not self._checksum:
+            self._checksum = self._finish(len(self._records) // _RECORD.size)
+
     def install(self) -> None:
         """Make the pack part of the repository, durably; `settle` when a commit needs it."""
-        count = len(self._records) // _RECORD.size
-        checksum = self._seal(count)
+        self.seal()
         index = self._place.with_name(self._place.name.replace("tmp_pack_", "tmp_idx_"))
         self._installed = [self._place, index]
-        _write_durably(index, _index(self._records, checksum))
-        pack = self._folder / f"pack-{checksum.hex()}.pack"
+        _write_durably(index, _index(self._records, self._checksum))
+        pack = self._folder / f"pack-{self._checksum.hex()}.pack"
         self._noted = pack.stem
         pending.note(self._git_dir, self._noted)
         for source, target in ((self._place, pack), (index, pack.with_suffix(".idx"))):
@@ -90,6 +95,7 @@ class BlobPack:
             source.rename(target)
             self._installed.append(target)
         sync_folders(self._folder)
+        self._file.close()
 
     def settle(self) -> None:
         """Refs lead to what is in it now."""
@@ -123,7 +129,7 @@ class BlobPack:
         self._file.truncate()
         self._end, self._digest = place, digest
 
-    def _seal(self, count: int) -> bytes:
+    def _finish(self, count: int) -> bytes:
         """Write the number of blobs and the checksum of all, after making sure that the disk holds what was written."""
         self._file.flush()
         self._file.seek(0)
@@ -140,7 +146,6 @@ class BlobPack:
         self._file.write(_header(count))
         self._file.flush()
         os.fsync(self._file.fileno())
-        self._file.close()
         return after.digest()
 
 
@@ -149,6 +154,14 @@ def blob_name(data: bytes | memoryview) -> bytes:
     digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
     return digest.digest()
+
+
+def blob_name_of(size: int, pieces: Iterable[bytes]) -> str:
+    """The name that git gives to a blob that comes in pieces."""
+    digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def _header(count: int) -> bytes:

@@ -15,7 +15,7 @@ from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import BinaryIO
 
-from webarc.archive.blobpack import BlobPack, blob_name
+from webarc.archive.blobpack import BlobPack, blob_name, blob_name_of
 from webarc.archive.failures import storage, storage_problem
 from webarc.archive.fastimport import FastImport
 from webarc.archive.gitenv import EMAIL, NAME, git
@@ -39,6 +39,8 @@ class Importer:
         self._few: list[bytes] = []
         self._few_size = 0
         self._pack: BlobPack | None = None
+        self._sealed = False
+        self._large: list[tuple[Path, int]] = []
         self._over = False
         with storage("starting the import"):
             # The list of changes waits in a file: for a million files it would not fit into memory.
@@ -63,7 +65,7 @@ class Importer:
     def add_bytes(self, path: str, data: bytes | memoryview) -> str:
         """Pack bytes now and remember that the commit has them at this path; returns the name of the blob."""
         self._check()
-        if self._pack is None and self._few_size + len(data) <= _FEW:
+        if self._sealed or (self._pack is None and self._few_size + len(data) <= _FEW):
             # A handful goes to git together with the commit: one pack less in the repository.
             self._few.append(bytes(data))
             self._few_size += len(data)
@@ -83,6 +85,13 @@ class Importer:
     def discard(self, path: str) -> None:
         """Forget what was added at this path so far; the parent's file stays."""
         self._discarded[_quoted(path)] = self._lines
+
+    def seal(self) -> None:
+        """Little more will come than the report of the crawl: finish the pack while that is being made."""
+        if self._pack is not None and not self._sealed:
+            with storage("packing"):
+                self._pack.seal()
+            self._sealed = True
 
     def commit(self, parent: str | None, message: str, when: datetime, tag: str | None) -> str:
         """Make the commit on main, and an annotated tag of that commitTag; durable when it returns its id."""
@@ -113,6 +122,12 @@ class Importer:
         identity = f"{NAME} <{EMAIL}> {int(when.timestamp())} {when.astimezone(CET):%z}".encode()
         for data in self._few:
             running.send(b"blob\ndata %d\n" % len(data), data, b"\n")
+        for source, size in self._large:
+            with storage(f"reading {source}"), source.open("rb", buffering=0) as file:
+                running.send(b"blob\ndata %d\n" % size)
+                for piece in iter(partial(file.read, _CHUNK), b""):
+                    running.send(piece)
+                running.send(b"\n")
         running.send(b"commit %s\nmark :1\ncommitter %s\n" % (MAIN.encode(), identity), _data(message))
         if parent:
             running.send(b"from %s\n" % parent.encode())
@@ -136,11 +151,17 @@ class Importer:
             for data in self._few:
                 self._pack.add(data)
             self._few.clear()
+            self._few_size = 0
         return self._pack
 
     def _add_large(self, path: str, file: BinaryIO, size: int) -> None:
         """A file too large for memory."""
-        name = self._opened().add_pieces(size, iter(partial(file.read, _CHUNK), b""))
+        pieces = iter(partial(file.read, _CHUNK), b"")
+        if self._sealed:
+            self._large.append((Path(file.name), size))
+            name = blob_name_of(size, pieces)
+        else:
+            name = self._opened().add_pieces(size, pieces)
         self._remember(b"M 100644 %s %s\n" % (name.encode(), _quoted(path)))
 
     def _remember(self, line: bytes) -> None:

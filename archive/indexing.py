@@ -40,14 +40,12 @@ def catch_up(
     on_problem: Note | None = None,
     on_progress: Progress | None = None,
     rows_at_a_time: int = _ROWS_AT_A_TIME,
-    before_writing: Callable[[], None] | None = None,
     known: Mapping[str, Metadata] | None = None,
 ) -> int:
     """Write what git holds beyond the index; returns how many versions that were.
 
     The rows of a domain without a repository, or without a commit, are removed. What is damaged in git is left out.
-    `on_problem` gets a sentence for everything that cannot be read, `on_progress` the domain and the versions so far;
-    `before_writing` is called before any row is written, so that reading can begin while the work tree is brought.
+    `on_problem` gets a sentence for everything that cannot be read, `on_progress` the domain and the versions so far.
     `known` holds documents by blob that the caller has written itself and that need not be read from git again.
     """
     note = on_problem or _unheard
@@ -65,8 +63,7 @@ def catch_up(
             batch = Batch(repo.domain, domain_folder(repo.domain), after)
             numbering = Numbering(reader, tip, index, repo.domain, note)
             reading = _Reading(repo, reader, index, batch, rows_at_a_time, note, numbering)
-            reading.on_progress, reading.before_writing = on_progress, before_writing
-            reading.known = known or {}
+            reading.on_progress, reading.known = on_progress, known or {}
             with suppress(_MovedOn):
                 reading.read(commits)
             versions += reading.versions
@@ -94,7 +91,6 @@ class _Reading:
         self._walk = Walk(repo, batch.after, note)
         self._definitions = index.definitions(repo.domain)
         self.on_progress: Progress | None = None
-        self.before_writing: Callable[[], None] | None = None
         self.known: Mapping[str, Metadata] = {}
         self.versions = 0
 
@@ -216,8 +212,6 @@ class _Reading:
 
     def _write(self) -> None:
         batch = self._batch
-        if self.before_writing is not None:
-            self.before_writing()
         if not self._index.write(batch):
             raise _MovedOn
         self.versions += batch.versions

@@ -17,8 +17,7 @@ from webarc.archive.locks import inherited
 from webarc.errors import RsyncProblem, UsageProblem
 
 # The sources are webarc's own and hold no links; told not to look for any, rsync takes half the time on deep paths.
-_COMMAND = ("rsync", "--recursive", "--copy-links", "--no-inc-recursive", "--from0")
-_MODES = ("--perms", "--chmod=D755,F644")
+_COMMAND = ("rsync", "--recursive", "--copy-links", "--no-inc-recursive", "--perms", "--chmod=D755,F644")
 _HALF_WRITTEN = re.compile(r"\.(.+)\.[A-Za-z0-9]{6}", re.DOTALL)
 _AT_ONCE = 2
 
@@ -54,14 +53,18 @@ class Copying:
         names = self._workshop / f"list-{self._started}"
         entries = collapsed(source, wanted)
         names.write_bytes("".join(f"./{entry}\0" for entry in entries).encode("utf-8", "surrogateescape"))
-        complaints = complaint_book()
-        options = [*_MODES, f"--link-dest={source}" if link else "--ignore-times"]
-        self._running.append((self._run(names, source, options, complaints), complaints))
+        how = f"--link-dest={source}" if link else "--ignore-times"
+        self._run(source, how, "--from0", f"--files-from={names}")
 
-    def _run(self, names: Path, source: Path, options: Iterable[str], complaints: IO[bytes]) -> Popen[bytes]:
+    def start_all(self, source: Path) -> None:
+        """Bring everything below the source to a target where nothing is, by linking; folders without files stay."""
+        self._run(source, f"--link-dest={source}", "--prune-empty-dirs")
+
+    def _run(self, source: Path, *options: str) -> None:
+        complaints = complaint_book()
         try:
-            return Popen(
-                [*_COMMAND, *options, f"--files-from={names}", "--", f"{source}/", f"{self._target}/"],
+            process = Popen(
+                [*_COMMAND, *options, "--", f"{source}/", f"{self._target}/"],
                 # Without a home no alias file of the user can change what the options mean.
                 env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
                 cwd="/",
@@ -73,6 +76,7 @@ class Copying:
             )
         except FileNotFoundError:
             raise UsageProblem("rsync was not found; install it (on Debian: apt-get install rsync).") from None
+        self._running.append((process, complaints))
 
     def _ended(self) -> Exception | None:
         """Wait for the oldest copy; what went wrong with it, if something did."""

@@ -34,10 +34,11 @@ _NO_BLOB = "0" * 40
 _PLAIN_FILES = ("100644", "100755")
 
 
-def bring(repo: Repository, staged: Path | None = None) -> list[str]:
+def bring(repo: Repository, staged: Path | None = None, *, exact: bool = False) -> list[str]:
     """Make the work tree show main; returns warnings. The caller holds the exclusive tree lock.
 
-    Bytes are taken from `staged`, a domain folder in a temp dir, where it has the file, else from git.
+    Bytes are taken from `staged`, a domain folder in a temp dir, where it has the file, else from git. It is `exact` if
+    its files are those of the repository's only commit.
     """
     target = repo.tip()
     shown = _shown(repo)
@@ -50,7 +51,7 @@ def bring(repo: Repository, staged: Path | None = None) -> list[str]:
             "`git checkout main` there shows the newest crawl."
         ]
     with storage(f"bringing the files of {repo.domain} up to date"):
-        return _Bringing(repo, shown, _commit(repo, target), staged).run()
+        return _Bringing(repo, shown, _commit(repo, target), staged, exact).run()
 
 
 def mend(repo: Repository) -> list[str]:
@@ -74,6 +75,7 @@ class _Bringing:
     shown: str | None
     target: Commit
     staged: Path | None
+    exact: bool
 
     def run(self) -> list[str]:
         workshop = _workshop(self.repo)
@@ -82,8 +84,11 @@ class _Bringing:
         workshop.mkdir()
         rescue = Rescue(self.repo.git_dir, self.shown, self.target.id, self.target.tag)
         index_lines = workshop / "index"
-        self._take_away_gone(rescue, index_lines)
-        self._bring_changed(rescue, index_lines, workshop, interrupted)
+        if self.staged is not None and self.exact and self._shows_nothing():
+            self._bring_everything(self.staged, workshop)
+        else:
+            self._take_away_gone(rescue, index_lines)
+            self._bring_changed(rescue, index_lines, workshop, interrupted)
         warnings = _told(rescue)
         if self._refresh_index(index_lines):
             self.repo.set_ref(SHOWN, self.target.id)
@@ -93,6 +98,14 @@ class _Bringing:
             )
         shutil.rmtree(workshop, ignore_errors=True)
         return warnings
+
+    def _shows_nothing(self) -> bool:
+        return self.shown is None and list(self.repo.folder.iterdir()) == [self.repo.git_dir]
+
+    def _bring_everything(self, staged: Path, workshop: Path) -> None:
+        """The first crawl of a domain: there is nothing to look at path by path."""
+        with rsync.Copying(self.repo.folder, workshop) as copying:
+            copying.start_all(staged)
 
     def _take_away_gone(self, rescue: Rescue, index_lines: Path) -> None:
         if self.shown is None:
@@ -173,9 +186,12 @@ class _Bringing:
     def _write_index(self, index_lines: Path) -> None:
         """Only the paths brought are touched, so what the user has staged elsewhere stays staged."""
         git_dir = self.repo.git_dir
-        if self.shown and not (git_dir / "index").exists():
+        if not index_lines.exists():
+            if not (git_dir / "index").exists():
+                git(["read-tree", self.target.id], git_dir)
+        elif self.shown and not (git_dir / "index").exists():
             git(["read-tree", self.target.id], git_dir)
-        elif index_lines.exists():
+        else:
             with index_lines.open("rb") as lines:
                 git(["update-index", "-z", "--index-info"], git_dir, lines)
 

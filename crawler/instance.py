@@ -204,17 +204,9 @@ class Instance:
         self._resumption.end(harvest.reason, result.commit_tag)
 
     def _index_commit(self, landed: Landed, events: Iterator[Landed | Committed]) -> Committed:
-        """Read a commit for the index while its files are brought to the work tree; write the rows after that."""
-        brought: list[Landed | Committed] = []
-
-        def wait_until_brought() -> None:
-            if not brought:
-                brought.append(next(events))
-
-        repository = self._archive.repository(landed.domain)
-        catch_up(repository, self._index, before_writing=wait_until_brought, known=landed.known())
-        wait_until_brought()
-        committed = brought[0]
+        """Index a commit while its files are brought to the work tree."""
+        catch_up(self._archive.repository(landed.domain), self._index, known=landed.known())
+        committed = next(events)
         assert isinstance(committed, Committed)
         return committed
 

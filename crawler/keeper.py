@@ -116,6 +116,8 @@ class Keeper:
         if refusal:
             self._drop(capture, Path(folder), name, refusal)
             return
+        if body is not None and os.stat(document).st_size != len(body):  # noqa: PTH116 - as below
+            _write(document, body)  # a filter is to judge a file, not to change it
         (self._changed if capture.replaces else self._new)[capture.domain] += 1
         site.note(_Kept(capture.arc, name), replaces=capture.replaces is not None)
         if site.owned:
@@ -139,6 +141,12 @@ class Keeper:
         """What came of the captures so far."""
         drops, self._drops = self._drops, []
         return Verdicts(dict(self._new), dict(self._changed), dict(self._filtered), drops, list(self._chain.problems))
+
+    def seal(self) -> None:
+        """No more captures will come: finish the packs while the fetch side makes its report."""
+        for site in self._sites.values():
+            if site.owned and site.importer is not None:
+                site.importer.seal()
 
     def commit(self, orders: list[Order]) -> Iterator[Landed | Committed]:
         """Commit guests first and the crawl's own domains last; says when each has landed and when it is brought."""
@@ -189,7 +197,7 @@ class Keeper:
             message = f"{site.tag}\n\n{body}\n\nWebarc-Kind: {kind}\n"
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
             yield Landed(order.domain, marshal.dumps(site.documents))
-            warnings += bring(repository, site.staged)
+            warnings += bring(repository, site.staged, exact=site.owned and parent is None)
         yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
         shutil.rmtree(site.staged, ignore_errors=True)  # while the fetch side writes the index
 

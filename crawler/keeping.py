@@ -96,6 +96,7 @@ def _listen(connection: Connection, keeper: Keeper, ring: Ring) -> None:
             keeper.own(message)
         elif message == _VERDICTS:
             connection.send(keeper.verdicts())
+            keeper.seal()
         else:
             for event in keeper.commit(message[1]):
                 connection.send(event)
