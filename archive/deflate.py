@@ -7,8 +7,12 @@ from typing import Protocol
 
 try:
     from isal import isal_zlib as _library
+
+    _HASTY = 0
 except ImportError:
     _library = zlib  # type: ignore[misc]
+    _HASTY = 1  # where 0 would not compress at all
+
 
 _LEVEL = 1
 
@@ -23,9 +27,9 @@ class Stream(Protocol):
         """The last part."""
 
 
-def deflated(data: bytes | memoryview) -> bytes:
-    """Bytes, compressed."""
-    return _library.compress(data, _LEVEL)
+def deflated(data: bytes | memoryview, *, in_haste: bool = False) -> bytes:
+    """Bytes, compressed; in haste, a third larger in a third of the time."""
+    return _library.compress(data, _HASTY if in_haste else _LEVEL)
 
 
 def deflating() -> Stream:

@@ -46,6 +46,7 @@ def domain_of(folder: str) -> str:
     return _unescaped(folder)
 
 
+@lru_cache(maxsize=2048)
 def arc_of(url: str) -> str:
     """The ARC folder of a canonical URL inside its domain folder."""
     rest = url[url.index("//") + 2 :]

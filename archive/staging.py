@@ -16,6 +16,7 @@ RESUMABLE = f"{INTERNAL}/crawl.json"
 # Where such a crawl puts aside what it had fetched when it goes on.
 HOARD = f"{INTERNAL}/hoard"
 _LONGEST_LABEL = 60
+_MANY_PARTS = 32
 
 
 class Staging:
@@ -83,6 +84,32 @@ def clear_stale(folder: Path, guard: Path) -> list[Path]:
         else:
             path.unlink(missing_ok=True)
     return stale
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a large folder by two processes, which begin at its two ends: a crawl waits for this."""
+    parts = _parts(folder)
+    child = os.fork() if parts else None
+    try:
+        for part in parts if child else reversed(parts):
+            if part.exists():
+                shutil.rmtree(part, ignore_errors=True)
+    finally:
+        if child == 0:
+            os._exit(0)
+    if child:
+        os.waitpid(child, 0)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _parts(folder: Path) -> list[Path]:
+    """Folders that hold nearly all of a large folder; none of a small one."""
+    parts = [folder] if folder.is_dir() else []
+    while 0 < len(parts) < _MANY_PARTS:
+        parts = [
+            Path(entry.path) for part in parts for entry in os.scandir(part) if entry.is_dir(follow_symlinks=False)
+        ]
+    return parts
 
 
 def _abandoned(path: Path) -> bool:

@@ -12,7 +12,7 @@ from webarc.crawler.decoding import Decoder, TooLarge, decoder_for
 class Body:
     """Takes the bytes of one response; nothing is left on disk unless finish() was reached."""
 
-    def __init__(self, target: Path | None, keep: int, cap: int, lazy: bool) -> None:
+    def __init__(self, target: Path | str | None, keep: int, cap: int, lazy: bool) -> None:
         self._target = target
         self._keep = keep if target is not None else min(keep, cap)
         self._cap = cap if target is not None else self._keep
@@ -74,7 +74,7 @@ class Body:
             os.close(self._file)
             self._file = -1
         if opened and self._target is not None:
-            self._target.unlink(missing_ok=True)
+            Path(self._target).unlink(missing_ok=True)
         self.stored = False
 
     def _take(self, piece: bytes) -> None:
@@ -107,7 +107,7 @@ class Body:
 
     def _open(self) -> None:
         assert self._target is not None
-        self._target.parent.mkdir(parents=True, exist_ok=True)
+        Path(self._target).parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(self._target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
 
     def _write(self, piece: bytes) -> None:

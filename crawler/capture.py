@@ -35,7 +35,10 @@ class Capture(NamedTuple):
     def header(self, name: str) -> str:
         """The value of the first header of that name, or an empty string."""
         wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), "")
+        for key, value in self.headers:
+            if key.lower() == wanted:
+                return value
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

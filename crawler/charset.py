@@ -10,13 +10,13 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.
 _HEADER = re.compile(r"""charset\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s;,"']++))""", re.IGNORECASE)
 _META_CONTENT = re.compile(rb"""charset\s*+=\s*+(?:"([^"]++)"|'([^']++)'|([^\s;"']++))""", re.IGNORECASE)
 _COMMENT = re.compile(rb"<!--(?:-?>|.*?-->|.*)", re.DOTALL)
-_META = re.compile(rb"<meta[\s/]++((?:[^>\"']++|\"[^\"]*+\"?+|'[^']*+'?+)*)", re.IGNORECASE)
+# In lower case, so that the search is for plain letters.
+_META = re.compile(rb"<meta[\s/]++((?:[^>\"']++|\"[^\"]*+\"?+|'[^']*+'?+)*)")
 _ATTRIBUTE = re.compile(rb"""([^\s/>=]++)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]++)))?""")
 _XML = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
 _CSS = re.compile(rb'@charset "([^"]*)";')
 _LABEL = re.compile(r"[a-z0-9_.:()-]{1,40}")
 _PRESCAN = 1024
-_NAMES_CHARSET = re.compile(rb"charset", re.IGNORECASE).search
 
 # Python's name of a codec -> the name that browsers give to the encoding they use instead.
 _NAMES = {
@@ -132,9 +132,10 @@ def _declared(head: bytes) -> str | None:
     """What the first meta element (or the XML declaration) with a known encoding says."""
     found = _XML.match(head)
     named = encoding_named(found.group(1).decode("ascii")) if found else None
-    if not named and b"charset" in head.lower():
-        plain = _COMMENT.sub(b"", head) if b"<!--" in head else head
-        named = next(filter(None, map(_meta_charset, filter(_NAMES_CHARSET, _META.findall(plain)))), None)
+    lower = head.lower()
+    if not named and b"charset" in lower:
+        plain = _COMMENT.sub(b"", lower) if b"<!--" in lower else lower
+        named = next(filter(None, (_meta_charset(meta) for meta in _META.findall(plain) if b"charset" in meta)), None)
     # Whoever reads the declaration as ASCII has proved that it is not UTF-16.
     return "utf-8" if named and named.startswith("utf-16") else named
 

@@ -53,7 +53,9 @@ class Ending:
         """Whether the crawl saw all it could see: not cut short, and nothing failed that might hide links."""
         if self._harvest.reason:
             return False
-        return not any(self._hides_links(row) for row in self._frontier.rows() if host_of(row.url) in self._previous)
+        return not any(
+            self._hides_links(row) for row in self._frontier.troubles() if host_of(row.url) in self._previous
+        )
 
     def ask_unreached(self, *, prune: str) -> None:
         """Ask for what the archive has, the last crawl of this definition asked for, and this one did not reach."""
@@ -78,7 +80,9 @@ class Ending:
         """What to remove from one of the crawl's own domains."""
         if prune == "never" or self._harvest.reason:
             return Removals((), ())
-        candidates = {row.url for row in self._frontier.rows() if row.outcome == "gone" and host_of(row.url) == domain}
+        candidates = {
+            row.url for row in self._frontier.troubles() if row.outcome == "gone" and host_of(row.url) == domain
+        }
         candidates |= set(self.moved(domain))
         if prune == "unreached" and complete:
             candidates |= {url for url in self._unlinked if host_of(url) == domain}

@@ -36,13 +36,15 @@ class Request:
     """
 
     url: str
-    target: Path | None = None
+    target: Path | str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     tag: Any = None
     not_before: float = 0.0
     """The earliest start, on the clock of time.monotonic()."""
     keep: int = MIB
     method: str = "GET"
+    canonical: bool = False
+    """The URL is in its canonical form already."""
     lazy: bool = False
     """Write the target only when the body is longer than `keep`; the caller writes a shorter one if it wants it."""
 

@@ -88,7 +88,7 @@ class Fetcher:
     def submit(self, request: Request) -> None:
         """Ask for a URL; its answer comes out of collect()."""
         try:
-            url = canonical(request.url)
+            url = request.url if request.canonical else canonical(request.url)
         except BadURL as error:
             self._done.append(_unasked(request, request.url, "scheme", str(error)))
             return

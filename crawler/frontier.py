@@ -147,6 +147,12 @@ class Frontier:
         for row in self._database.execute(statement("frontier_rows")):
             yield Row._make(row)
 
+    def troubles(self) -> Iterator[Row]:
+        """Those of the rows that ended without a page: missing, gone, failed or skipped."""
+        self.flush()
+        for row in self._database.execute(statement("frontier_troubles")):
+            yield Row._make(row)
+
     def gone(self) -> list[Item]:
         """The URLs that answered 404 or 410."""
         self.flush()

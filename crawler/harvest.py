@@ -194,8 +194,8 @@ class Harvest:
         if host.robots is not None and not host.robots.allows(item.url):
             self._frontier.finish(item, "skipped", error="robots")
             return
-        target = Path(f"{self._staging}/{domain_folder(host.name)}/{arc_of(item.url)}/{PART}")
-        request = Request(item.url, target, self._conditions(item), item, keep=LARGEST_READ, lazy=True)
+        target = f"{self._staging}/{domain_folder(host.name)}/{arc_of(item.url)}/{PART}"
+        request = Request(item.url, target, self._conditions(item), item, keep=LARGEST_READ, canonical=True, lazy=True)
         known = self.hoard.answer(request) if self.hoard and item.kind != "again" else None
         if known is not None:
             self._judge().judge(item, known)

@@ -56,8 +56,9 @@ def _described(folder: Path) -> Metadata | None:
 
 def _answer(request: Request, meta: Metadata, document: Path) -> Answer:
     assert request.target is not None, "pages are always fetched into a file"
-    request.target.parent.mkdir(parents=True, exist_ok=True)
-    document.rename(request.target)
+    target = Path(request.target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    document.rename(target)
     response = meta.response
     return Answer(
         request=request,

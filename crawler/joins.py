@@ -16,7 +16,7 @@ _BLANK = "".join(map(chr, range(0x21)))
 _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 # Nothing in such a reference needs escaping or resolving but leading `../`.
 _PLAIN = re.compile(r"(/(?!/)|(?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)?)")
-_MOST_KNOWN = 20_000
+_MOST_KNOWN = 80_000
 _LONGEST_KNOWN = 300
 _UNKNOWN = "?"
 

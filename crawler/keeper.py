@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import marshal
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 from webarc.archive import times
@@ -24,6 +24,7 @@ from webarc.archive.metadata import Metadata, Plain, Response, commit_tag, to_pl
 from webarc.archive.mime import data_name, extension, type_of
 from webarc.archive.objects import ObjectReader
 from webarc.archive.repository import Repository
+from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 from webarc.archive.worktree import bring, mend
 from webarc.crawler.capture import PART, Capture, Committed, Landed, Order, Own, Verdicts
@@ -199,7 +200,7 @@ class Keeper:
             yield Landed(order.domain, marshal.dumps(site.documents))
             warnings += bring(repository, site.staged, exact=site.owned and parent is None)
         yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
-        shutil.rmtree(site.staged, ignore_errors=True)  # while the fetch side writes the index
+        remove_tree(site.staged)
 
     def _stamp(self, site: _Site, importer: Importer, reader: ObjectReader | None, parent: str | None) -> None:
         """Guests learn their crawl time only now, under the lock, so that it follows every commit before it."""
@@ -233,6 +234,12 @@ def _overtaken(site: _Site) -> Iterator[_Kept]:
                 yield _Kept(arc, parse((folder / METADATA).read_bytes()).response.file)
 
 
+@lru_cache(maxsize=1024)
+def _created(last_modified: str, received: float) -> str:
+    """When a document was made, as text; many of a site say the same."""
+    return times.text(times.created(last_modified, datetime.fromtimestamp(received, times.CET)))
+
+
 def _described(capture: Capture, site: _Site, mime_type: str, name: str) -> Metadata:
     last_modified = capture.header("last-modified")
     return Metadata(
@@ -242,7 +249,7 @@ def _described(capture: Capture, site: _Site, mime_type: str, name: str) -> Meta
         path=f"{domain_folder(capture.domain)}/{capture.arc}",
         domain=capture.domain,
         crawl_time=site.crawl_time,
-        create_time=times.text(times.created(last_modified, datetime.fromtimestamp(capture.received, times.CET))),
+        create_time=_created(last_modified, capture.received),
         commit_tag=site.tag,
         response=Response(
             status=capture.status,

@@ -101,7 +101,7 @@ class Recollection:
 
 def _packed(reading: Reading) -> bytes:
     kinds = (reading.links, reading.requisites, reading.unfollowed)
-    return deflated(_KIND.join(map(_URL.join, kinds)).encode())
+    return deflated(_KIND.join(map(_URL.join, kinds)).encode(), in_haste=True)
 
 
 def _unpacked(data: bytes) -> Reading:

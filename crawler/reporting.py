@@ -119,12 +119,12 @@ class Reporter:
     def _exit_code(self) -> int:
         codes = [Stopped.exit_code] if self._harvest.reason or self._held else []
         codes += [ServerAnswer.exit_code] if self._dead_ends else []
-        codes += [_code(row) for row in self._frontier.rows() if host_of(row.url) in self._ending.domains]
+        codes += [_code(row) for row in self._frontier.troubles() if host_of(row.url) in self._ending.domains]
         return worst(codes)
 
     def _failures(self) -> list[str]:
         """The first URLs that explain the exit code, start pages first."""
-        rows = [row for row in self._frontier.rows() if _code(row) and host_of(row.url) in self._ending.domains]
+        rows = [row for row in self._frontier.troubles() if _code(row) and host_of(row.url) in self._ending.domains]
         rows.sort(key=lambda row: row.kind != "start")
         said = [f"{row.url} {_words(row)}" for row in rows[:_MOST_SAID]]
         said += [f"{url} redirects, but leads to no page" for url in sorted(self._dead_ends)]

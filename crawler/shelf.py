@@ -21,21 +21,22 @@ class Shelf:
         self._ring = ring
         self._make_room = make_room
 
-    def put(self, answer: Answer, part: Path) -> Slot | None:
+    def put(self, answer: Answer, part: Path | str) -> Slot | None:
         """Put a body away; None if it now lies in its place in the temp dir."""
         body, answer.body = answer.body, None
         if answer.stored or body is None:
             return None
         slot = self._in_ring(body) if len(body) <= _SMALL else None
         if slot is None:
-            part.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(body)
+            file = Path(part)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(body)
         return slot
 
-    def drop(self, slot: Slot | None, part: Path) -> None:
+    def drop(self, slot: Slot | None, part: Path | str) -> None:
         """A body is not wanted."""
         if slot is None:
-            part.unlink(missing_ok=True)
+            Path(part).unlink(missing_ok=True)
         else:
             self._ring.release(slot)
 
