@@ -103,6 +103,11 @@ def collapsed(source: Path, wanted: Iterable[str]) -> list[str]:
     return visit("")
 
 
+def half_written(name: str) -> str:
+    """A name for a file that is still being written, such as rsync uses."""
+    return f".{name}.webarc"
+
+
 def sweep(target: Path, paths: Iterable[str]) -> None:
     """Remove the half-written files that a killed rsync left beside the places of these files."""
     names: dict[str, set[str]] = {}

@@ -93,6 +93,8 @@ def clean_environment() -> dict[str, str]:
     """The environment of every contender: no settings of the user's webarc, git or wget."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("WEBARC_", "GIT_", "WGET"))}
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env.get('PATH', os.defpath)}{os.pathsep}/usr/sbin"
+    # On a user's machine the second start finds compiled modules, and nobody measures the first.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     quiet = {"LC_ALL": "C.UTF-8", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     return env | quiet | {"WEBARC_CONFIG": os.devnull}
 

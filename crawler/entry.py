@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from multiprocessing import forkserver, get_context
-from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
+from typing import TYPE_CHECKING
 
-from webarc.crawler.job import Job
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from webarc.crawler.job import Job
 
 _PRELOADED = ["webarc.crawler.instance"]
 
@@ -19,7 +22,7 @@ def context() -> ForkServerContext:
 
 
 def warm_up() -> None:
-    """Let the server process load the libraries while the command line still reads its arguments."""
+    """Let the server process load the libraries while the command line loads its own and reads its arguments."""
     context()
     forkserver.ensure_running()
 

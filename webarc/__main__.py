@@ -1,5 +1,6 @@
 """`python -m webarc` is `webarc`."""
 
-from webarc.cli.main import main
+from webarc.cli.start import main
 
-main()
+if __name__ == "__main__":
+    main()

@@ -62,15 +62,12 @@ def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
     A SOURCE is a URL, a file with one URL a line (# starts a comment), or - for standard input. Start URLs of one
     domain are crawled together; different domains are crawled side by side.
     """
-    from webarc.crawler.entry import warm_up
     from webarc.crawler.sources import Sources, read_sources
 
     if not sources and not values["resume"]:
         raise UsageProblem(
             "a crawl needs at least one start URL; give a URL, a file with URLs, or - for standard input."
         )
-    if not values["dry_run"]:
-        warm_up()
     settings = context.settings(overrides(values))
     found = read_sources(sources, sys.stdin) if sources else Sources()
     for problem in found.problems:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -95,6 +96,9 @@ class PlainView(View):
         super().started(job)
         self._said[job.domain] = monotonic()
         self.say(f"{job.domain}: crawling")
+        # What the table needs is loaded while others work, not when everybody waits for it.
+        import_module("rich.table")
+        import_module("rich.console")
 
     def moved(self, progress: Progress) -> None:
         """Say now and then where a domain stands."""
