@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from webarc.crawler.job import Job
 
-_PRELOADED = ["webarc.crawler.instance"]
+_PRELOADED = ["webarc.crawler.preload"]
 
 
 def context() -> ForkServerContext:

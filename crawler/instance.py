@@ -52,9 +52,7 @@ _GARBAGE = 50_000
 def run_instance(job: Job, connection: Connection) -> None:
     """The entry point of an instance's process; the result travels back through the connection."""
     os.setsid()  # Ctrl-C in the terminal must not kill git and rsync half-way; the scheduler passes the wish on
-    # What was loaded lives on anyway: looking through it for garbage again and again costs every page a little.
-    gc.freeze()
-    gc.set_threshold(_GARBAGE)
+    gc.set_threshold(_GARBAGE)  # looking for it costs every page a little
     control = Control(connection)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: setattr(control, "stopped", True))

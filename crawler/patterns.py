@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import regex
-
 from webarc.errors import UsageProblem
 
 _LONGEST_SEARCH = 0.1
@@ -50,6 +48,8 @@ class Patterns:
 
 
 def _compiled(expression: str) -> Any:
+    import regex  # takes long to load, and most crawls have no expressions
+
     try:
         return regex.compile(expression)
     except (regex.error, OverflowError, RecursionError) as problem:
