@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 
 from webarc.archive.urls import host_of, key_of
-from webarc.crawler import entry
 from webarc.crawler.control import DONE, JOIN, NOTE, PROGRESS, STOP
 from webarc.crawler.job import Job, Progress, Result
+from webarc.crawler.nursery import nursery
 from webarc.errors import Stopped, WebarcError
 
 
@@ -45,8 +47,7 @@ class Scheduler:
         self._on_result = on_result
         self._on_note = on_note
         self._owners = {job.domain: job.domain for job in self._queue}
-        self._running: dict[Connection, tuple[Job, BaseProcess]] = {}
-        self._context = entry.context()
+        self._running: dict[Connection, tuple[Job, int]] = {}
         self._stopping = False
         self._given_up = False
         self._wishes: deque[Callable[[], None]] = deque()
@@ -85,14 +86,13 @@ class Scheduler:
     def _abandon(self) -> None:
         self._given_up = True
         for _, process in self._running.values():
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
     def _start(self, job: Job) -> None:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=entry.run, args=(job, theirs))
-        process.start()
-        theirs.close()
-        self._running[ours] = (job, process)
+        connection, process = nursery().instance()
+        _tell(connection, job)
+        self._running[connection] = (job, process)
         self._on_start(job)
 
     def _hear(self, connection: Connection) -> None:
@@ -115,9 +115,11 @@ class Scheduler:
         return not self._stopping and self._owners.setdefault(domain, job.domain) == job.domain
 
     def _end(self, connection: Connection, result: Result) -> None:
-        _, process = self._running.pop(connection)
-        connection.close()
-        process.join()
+        """The end of the line says that the instance's process is over, and those that it had started."""
+        del self._running[connection]
+        with connection, suppress(EOFError, OSError):
+            while True:
+                connection.recv()
         self._on_result(result)
 
 

@@ -10,10 +10,10 @@ _NOTHING_IS_CRAWLED = {"-h", "--help", "--dry-run"}
 def main() -> None:
     """Run the command line."""
     if "crawl" in sys.argv and _NOTHING_IS_CRAWLED.isdisjoint(sys.argv):
-        from webarc.crawler.entry import warm_up
+        from webarc.crawler.nursery import begin
 
         # Should another command be meant by it, this only costs a process that ends with this one.
-        warm_up()
+        begin()
     from webarc.cli.main import main as run
 
     run()
