@@ -69,6 +69,17 @@ def test_the_work_tree_is_what_git_has(webarc: Webarc) -> None:
         assert (webarc.folder(site.url()) / "a" / "data.html").read_bytes() == webarc.document(site.url("/a"))
 
 
+def test_a_filter_that_changes_its_file_changes_nothing(webarc: Webarc, tmp_path: Path) -> None:
+    (tmp_path / "vandal.py").write_text("def keep(path):\n    open(path, 'a').write('more')\n    return True\n")
+    config = tmp_path / "own.toml"
+    config.write_text(f'[filters]\nmodules = {{vandal = "{tmp_path / "vandal.py"}:keep"}}\nuse = ["vandal"]\n')
+    with Site(SMALL) as site:
+        assert webarc.run("--config", config, "crawl", "--depth", "inf", site.url()).code == 0
+        assert webarc.document(site.url("/a/b")) == b"<title>B</title><a href=/c>c</a>"
+        assert (webarc.folder(site.url()) / "a/b/data.html").read_bytes() == webarc.document(site.url("/a/b"))
+        assert webarc.run("verify").code == 0
+
+
 def test_a_second_crawl_stores_only_what_changed(webarc: Webarc) -> None:
     with Site(SMALL, etags=True) as site:
         webarc.crawl("--depth", "inf", site.url())

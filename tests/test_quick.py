@@ -115,6 +115,39 @@ def test_odd_pages_are_not(page: str) -> None:
     assert quickly(f'<p>x</p>{page}<a href="y">') is None
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        b'\xef\xbb\xbf<a href="x">',
+        b'<a href="\xff\xc3">\xe2\x82</a><a href="\xe2\x82"><title>\xc3\x28</title>',
+        b'<a href="a\1b">\1</a><a href="\1">',
+        b'<a href="$1">${2}<a href="\\1">',
+        b"<a href='x\xa0#f'><a href=\"y\xc2\xa0#f\">",
+        b'\0<a href="x\0y">',
+    ],
+)
+def test_bytes_of_all_kinds(page: bytes) -> None:
+    found = read_html(page, "http://h.test/", "text/html; charset=utf-8")
+    told = Findings(AGENT)
+    read_thoroughly(page.decode("utf-8-sig", "replace").encode(), told)
+    tree = read_html(b"<svg></svg>" + page.removeprefix(b"\xef\xbb\xbf"), "http://h.test/", "text/html; charset=utf-8")
+    assert found.links == tree.links
+    assert found.title == told.title
+
+
+def test_a_page_of_tags_without_end_is_left_to_others_in_time() -> None:
+    for page in (
+        "<a " * 300_000,
+        '<a x="' * 200_000,
+        "<!--" * 300_000,
+        "<script>" * 200_000,
+        "<p a=b" + " c=d" * 300_000,
+    ):
+        began = perf_counter()
+        assert quickly(page) is None
+        assert perf_counter() - began < 2
+
+
 NAMES = st.sampled_from(
     [
         *("a", "a", "a", "a", "p", "b", "i", "div", "span", "li", "ul", "form", "button", "h1", "nobr", "font", "my-x"),

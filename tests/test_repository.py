@@ -27,7 +27,7 @@ from tests.archives import (
     user_git,
 )
 from tests.disks import small_file_system
-from webarc.archive import times
+from webarc.archive import leftovers, times
 from webarc.archive.blobpack import BlobPack
 from webarc.archive.fastimport import FastImport
 from webarc.archive.history import Change
@@ -429,6 +429,32 @@ def test_git_agrees_with_a_pack_of_ours(repo: Repository, seed: int) -> None:
     assert (repo.folder / "theirs").read_bytes() == place.with_suffix(".idx").read_bytes()
     with repo.reader() as reader:
         assert list(reader.read_many(names[: len(blobs)])) == blobs
+
+
+def test_what_comes_after_the_pack_is_sealed_goes_to_git_with_the_commit(repo: Repository, tmp_path: Path) -> None:
+    pages = {f"p{number}": os.urandom(200_000) for number in range(3)}
+    large = tmp_path / "urls.xml"
+    large.write_bytes(os.urandom(3_000_000))
+    with repo.importer() as importer:
+        for path, data in pages.items():
+            importer.add_bytes(path, data)
+        importer.seal()
+        # Whoever takes the lock meanwhile clears away what the dead have left.
+        assert leftovers.clear(repo.git_dir) == []
+        importer.add_bytes("report", b"small")
+        importer.add("large", large)
+        importer.commit(None, message("1"), START, None)
+    assert committed(repo) == pages | {"report": b"small", "large": large.read_bytes()}
+    user_git(repo.folder, "fsck", "--full", "--strict")
+    assert not list((repo.git_dir / "objects/pack").glob("tmp_*"))
+
+
+def test_a_sealed_pack_that_is_not_committed_leaves_nothing(repo: Repository) -> None:
+    before = sorted(repo.git_dir.rglob("*"))
+    with repo.importer() as importer:
+        importer.add_bytes("a", os.urandom(1_000_000))
+        importer.seal()
+    assert sorted(repo.git_dir.rglob("*")) == before
 
 
 def test_a_pack_that_the_disk_altered_is_refused(repo: Repository) -> None:

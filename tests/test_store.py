@@ -13,6 +13,7 @@ import pytest
 
 from tests.archives import DOMAIN, PROJECT, START, crawl, finish, killed, next_second, running, start
 from webarc.archive import times
+from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 from webarc.errors import NotAnArchive, UsageProblem, WebarcError
 
@@ -93,6 +94,7 @@ def test_only_temp_dirs_of_the_dead_are_cleared(archive: Archive) -> None:
     code = """
 import os, sys, time
 from pathlib import Path
+from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 staging = Archive.open(Path(sys.argv[1])).new_staging("x")
 child = os.fork()
@@ -142,6 +144,7 @@ def test_processes_never_share_a_crawl_time(archive: Archive) -> None:
 import sys
 from pathlib import Path
 from webarc.archive import times
+from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 archive = Archive.open(Path(sys.argv[1]))
 for _ in range(40):
@@ -158,6 +161,7 @@ def test_a_reservation_is_durable_before_it_is_told(archive: Archive, tmp_path: 
 import sys
 from pathlib import Path
 from webarc.archive import times
+from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 print(Archive.open(Path(sys.argv[1])).reserve("example.org", times.parse("2026-01-01 00:00:00")), flush=True)
 """
@@ -178,6 +182,7 @@ def test_a_killed_reserver_leaves_the_reservation(archive: Archive) -> None:
 import sys, time
 from pathlib import Path
 from webarc.archive import times
+from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 print(Archive.open(Path(sys.argv[1])).reserve("example.org", times.parse("2026-11-15 12:00:00")), flush=True)
 time.sleep(60)
@@ -185,3 +190,20 @@ time.sleep(60)
     with running(code, archive.root) as process:
         killed(process)
     assert archive.reserve(DOMAIN, START) == next_second(times.text(START))
+
+
+@pytest.mark.parametrize("folders", [0, 3, 200])
+def test_a_large_folder_is_removed_and_nothing_beside_it(tmp_path: Path, folders: int) -> None:
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "kept").write_text("kept")
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for number in range(folders):
+        (tree / f"a/{number % 7}/{number}").mkdir(parents=True)
+        (tree / f"a/{number % 7}/{number}/data.html").write_text("x")
+        (tree / f"a/{number % 7}/{number}/link").symlink_to(beside)
+    remove_tree(tree)
+    assert not tree.exists()
+    assert (beside / "kept").read_text() == "kept"
+    remove_tree(tree)

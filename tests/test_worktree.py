@@ -90,6 +90,34 @@ def test_new_bytes_of_the_same_size_and_time_arrive(archive: Archive, repo: Repo
     assert place.read_bytes() == b"a2"
 
 
+def test_the_first_crawl_comes_in_one_piece(archive: Archive) -> None:
+    repo = archive.repository(DOMAIN)
+    with archive.new_staging("x") as staging, archive.lock_tree(DOMAIN):
+        repo.create()
+        commit(repo, FIRST, staged=staging.path)
+        (staging.path / "empty/folder").mkdir(parents=True)
+        staging.path.joinpath("a/data.html").chmod(0o600)
+        bring(repo, staging.path, exact=True)
+    assert shown(repo) == FIRST
+    assert not (repo.folder / "empty").exists()
+    assert (repo.folder / "a/data.html").stat().st_mode & 0o777 == 0o644
+    assert_in_order(repo)
+
+
+def test_what_a_user_has_put_there_before_the_first_crawl_is_rescued(archive: Archive) -> None:
+    repo = archive.repository(DOMAIN)
+    with archive.new_staging("x") as staging, archive.lock_tree(DOMAIN):
+        repo.create()
+        (repo.folder / "a").mkdir()
+        (repo.folder / "a/data.html").write_text("mine")
+        commit(repo, FIRST, staged=staging.path)
+        (warning,) = bring(repo, staging.path, exact=True)
+    assert "1 file changed by hand" in warning
+    assert (repo.folder / "a/data.html").read_bytes() == FIRST["a/data.html"]
+    (rescued,) = (repo.folder / ".webarc/rescued").rglob("data.html")
+    assert rescued.read_text() == "mine"
+
+
 def test_removing_a_page_leaves_the_pages_below_it(archive: Archive, repo: Repository) -> None:
     crawl(archive, {}, gone=["a/data.html", "a/data.xml", "c/data.html", "c/data.xml"])
     assert shown(repo) == {"a/b/data.html": b"b1"}
