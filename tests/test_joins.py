@@ -55,10 +55,10 @@ def test_joining_is_what_canonical_says(base: str, reference: str) -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    for number in range(30_000):
+    for number in range(100_000):
         assert Joiner(f"http://h.test/{number % 7}/").url(f"page{number}") == f"http://h.test/{number % 7}/page{number}"
-        if number % 500 == 0:
-            assert len(memory) <= 20_100
-    for number in range(30_000):
+        if number % 5_000 == 0:
+            assert len(memory) <= 80_100
+    for number in range(100_000):
         Joiner(f"http://h.test/{number}/")
-    assert len(memory) <= 20_100
+    assert len(memory) <= 80_100
