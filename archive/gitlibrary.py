@@ -28,12 +28,12 @@ def initialise(folder: Path, configuration: Mapping[tuple[str, str], str]) -> No
 
 
 def setting(git_dir: Path, section: str, option: str) -> str:
-    """One value of a repository's own configuration."""
+    """One value of a repository's own configuration, empty if there is none."""
     from git import GitConfigParser
 
     file = os.fspath(git_dir / "config")
     with _undisturbed("reading a repository's configuration"), GitConfigParser(file, read_only=True) as reader:
-        return str(reader.get_value(section, option))
+        return str(reader.get_value(section, option, default=""))
 
 
 def add_tag(folder: Path, commit: Commit) -> None:

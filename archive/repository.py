@@ -17,7 +17,7 @@ from webarc.archive.importer import MAIN, Importer
 from webarc.archive.layout import domain_folder
 from webarc.archive.objects import ObjectReader
 from webarc.archive.refs import is_id, read_head
-from webarc.errors import Damaged, GitProblem
+from webarc.errors import Damaged, GitProblem, UsageProblem
 
 if TYPE_CHECKING:
     from webarc.archive.store import Archive
@@ -57,6 +57,16 @@ class Repository:
             self.folder.mkdir(mode=0o755, exist_ok=True)
             self._move_in(staging.path / "repository" / ".git")
             sync_folders(self.folder, self.archive.root)
+
+    def check_place(self) -> None:
+        """Raises UsageProblem where something stands that is not ours and must not get commits of ours."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UsageProblem(f"{str(self.folder)!r} is not a folder; move it away and crawl {self.domain} again.")
+        if self.exists() and self.ref(MAIN) is None and not gitlibrary.setting(self.git_dir, "webarc", "domain"):
+            raise UsageProblem(
+                f"{str(self.folder)!r} is a git repository that webarc did not make; "
+                f"move it away and crawl {self.domain} again."
+            )
 
     def tip(self) -> str | None:
         """The newest commit on main, None before the first one; raises Damaged if there were commits and it is lost."""

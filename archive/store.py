@@ -109,7 +109,7 @@ class Archive:
         if _SHORTENED in folder:
             # If its configuration cannot be read, the folder is all that names it.
             with suppress(Exception):
-                return gitlibrary.setting(self.root / folder / ".git", "webarc", "domain")
+                return gitlibrary.setting(self.root / folder / ".git", "webarc", "domain") or domain_of(folder)
         return domain_of(folder)
 
 

@@ -47,6 +47,7 @@ from webarc.sql.rows import CurrentRow
 
 _LOCK_LOOK = 0.5
 _GARBAGE = 50_000
+_MOST_SAID = 20
 
 
 def run_instance(job: Job, connection: Connection) -> None:
@@ -179,7 +180,7 @@ class Instance:
                     harvest.ask(url, "start")
                 harvest.run()
             self._end(harvest, ending)
-        result.warnings += scope.problems + self._problems
+        result.warnings += scope.problems + self._problems + judgement.problems[:_MOST_SAID]
         self._finish(harvest, judgement, ending, result)
 
     def _end(self, harvest: Harvest, ending: Ending) -> None:
@@ -232,6 +233,7 @@ class Instance:
 
     def _own(self, domain: str, scheme: str) -> None:
         repository = self._archive.repository(domain)
+        repository.check_place()
         if repository.exists():
             with self._archive.lock_tree(domain):
                 mend(repository)

@@ -58,6 +58,7 @@ class Judgement:
         self._agent = product_token(options.user_agent)
         self.counts: Counter[str] = Counter()
         self.validators: list[tuple[str, str, str, str]] = []
+        self.problems: list[str] = []
 
     def judge(self, item: Item, answer: Answer) -> None:
         """Decide what an answer is."""
@@ -155,6 +156,8 @@ class Judgement:
 
     def _understood(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading | None) -> None:
         assert reading is not None, "what has a body is always read"
+        if reading.cut:
+            self.problems.append(f"{item.url} is too large to be read to its end; links there were not followed.")
         # Links first: a page that the frontier has as done must not lose them if the crawl is killed.
         self._trail.follow(item, reading)
         self._store(item, answer, slot, reading)

@@ -113,12 +113,10 @@ class Keeper:
         meta = _described(capture, site, mime_type, name)
         description = render(meta)
         _write(f"{folder}/{METADATA}", description)
-        refusal = self._chain.verdict(document)
+        refusal = self._judged(document, body, description)
         if refusal:
             self._drop(capture, Path(folder), name, refusal)
             return
-        if body is not None and os.stat(document).st_size != len(body):  # noqa: PTH116 - as below
-            _write(document, body)  # a filter is to judge a file, not to change it
         (self._changed if capture.replaces else self._new)[capture.domain] += 1
         site.note(_Kept(capture.arc, name), replaces=capture.replaces is not None)
         if site.owned:
@@ -130,6 +128,23 @@ class Keeper:
             blob = importer.add_bytes(f"{capture.arc}/{METADATA}", description)
             if len(site.documents) < _MOST_DOCUMENTS:
                 site.documents[blob] = to_plain(meta)
+
+    def _judged(self, document: str, body: memoryview | None, description: bytes) -> str | None:
+        """The filter that drops a document; what filters have done to the files meanwhile is undone."""
+        if not self._chain.asks:
+            return None
+        metadata = f"{os.path.dirname(document)}/{METADATA}"  # noqa: PTH120 - as below
+        before = (_stamp(document), _stamp(metadata))
+        refusal = self._chain.verdict(document)
+        if refusal or (_stamp(document), _stamp(metadata)) == before:
+            return refusal
+        if body is None and _stamp(document) != before[0]:
+            return "changed"  # there is no other copy of a large file
+        self._chain.blame(document)
+        if body is not None:
+            _write(document, body)
+        _write(metadata, description)
+        return None
 
     def _named(self, capture: Capture, folder: str, body: memoryview | None) -> tuple[str, str]:
         """The name of the document in its ARC folder, and its MIME type by content."""
@@ -198,7 +213,7 @@ class Keeper:
             message = f"{site.tag}\n\n{body}\n\nWebarc-Kind: {kind}\n"
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
             yield Landed(order.domain, marshal.dumps(site.documents))
-            warnings += bring(repository, site.staged, exact=site.owned and parent is None)
+            warnings += bring(repository, site.staged, exact=site.owned and parent is None and not self._chain.asks)
         yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
         remove_tree(site.staged)
 
@@ -329,6 +344,15 @@ def _write(path: str, data: bytes | memoryview) -> None:
             written += os.write(descriptor, memoryview(data)[written:])
     finally:
         os.close(descriptor)
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    """What tells that somebody has written to a file, or put another in its place."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _remove_empty(folder: Path, root: Path) -> None:

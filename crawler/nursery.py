@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from webarc.errors import WebarcError
@@ -41,6 +42,7 @@ class Nursery:
             except OSError:
                 answer = b""
         if not answer:
+            ours.close()
             raise WebarcError("the process that starts crawls has died; run the command again.")
         return ours, int(answer)
 
@@ -56,12 +58,14 @@ def begin() -> None:
     _begun = Nursery(ours)
 
 
-def nursery() -> Nursery:
-    """The one that was begun, or a new one."""
+def instance() -> tuple[Connection, int]:
+    """A new instance from the nursery that was begun, or from a new one if there is none or it has died."""
     global _begun
-    if _begun is None:
-        _begun = _spawned()
-    return _begun
+    if _begun is not None:
+        with suppress(WebarcError):
+            return _begun.instance()
+    _begun = _spawned()
+    return _begun.instance()
 
 
 def _spawned() -> Nursery:
@@ -81,7 +85,7 @@ def serve(line: socket.socket) -> NoReturn:
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command line hears it and decides
-        _close_stdin()
+        _leave_the_terminal()
         import webarc.crawler.preload  # noqa: F401
 
         while True:
@@ -115,8 +119,9 @@ def _forked(line: socket.socket, descriptor: int) -> int:
     os._exit(0)
 
 
-def _close_stdin() -> None:
-    """What the command line is given to read is not for instances."""
+def _leave_the_terminal() -> None:
+    """What the command line is given to read is not for instances; what they or filters print is not its output."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
+    os.dup2(2, 1)

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from webarc.crawler.companion import Companion
-from webarc.crawler.reading import Reading, body_of, read
+from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read
 from webarc.crawler.recollection import Recollection
 from webarc.crawler.ring import Ring
 
@@ -151,7 +151,8 @@ class _Reader:
         if reading is None:
             return None
         links, requisites = self._news(reading.links, False), self._news(reading.requisites, True)
-        return reading.title, reading.charset, links, requisites, reading.unfollowed
+        cut = reading.cut or question.length > LARGEST_READ
+        return reading.title, reading.charset, links, requisites, reading.unfollowed, cut
 
     def _reading(self, question: Question) -> Reading | None:
         memory = self._recollection

@@ -25,6 +25,8 @@ class Reading:
     links: Sequence[str] = ()
     requisites: Sequence[str] = ()
     unfollowed: Sequence[str] = ()
+    cut: bool = False
+    """Whether the document was too large to be read to its end."""
 
 
 def media_type(content_type: str) -> str:
@@ -46,7 +48,7 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
         elif agent and True in page.followed.values():
             unfollowed = [url for url, nofollow in page.followed.items() if nofollow]
             links = [url for url, nofollow in page.followed.items() if not nofollow]
-        return Reading(page.title, page.charset, links, page.needed, unfollowed)
+        return Reading(page.title, page.charset, links, page.needed, unfollowed, page.cut)
     if kind == _CSS:
         found = list(read_stylesheet(body, url, content_type))
         return Reading(None, css_charset(body, content_type), requisites=found)

@@ -80,6 +80,10 @@ class _Rehearsal:
         options = self._job.options
         agent = product_token(options.user_agent) if options.robots else None
         reading = read(answer.body or b"", url, answer.header("content-type"), follow=True, agent=agent)
+        for link in reading.unfollowed:
+            if link not in seen:
+                seen.add(link)
+                yield link, "link", "nofollow"
         named = chain(zip(reading.links, repeat(False)), zip(reading.requisites, repeat(True)))
         for link, requisite in named:
             if link not in seen:

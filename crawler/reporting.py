@@ -158,6 +158,8 @@ def _code(row: Row) -> int:
         return ServerAnswer.exit_code if start else 0
     if row.outcome == "skipped" and row.error == "robots":
         return ServerAnswer.exit_code if start else 0
+    if row.outcome == "skipped" and row.error == "too-large":
+        return Stopped.exit_code if start else 0
     if row.outcome != "failed":
         return 0
     if row.status in (401, 407):
@@ -172,6 +174,8 @@ def _code(row: Row) -> int:
 def _words(row: Row) -> str:
     if row.error == "robots":
         return "is forbidden by robots.txt"
+    if row.error == "too-large":
+        return "is larger than --max-size"
     if row.outcome in ("missing", "gone"):
         return f"answered {row.status}"
     return f"failed ({row.error})"

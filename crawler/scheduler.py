@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from webarc.archive.urls import host_of, key_of
 from webarc.crawler.control import DONE, JOIN, NOTE, PROGRESS, STOP
 from webarc.crawler.job import Job, Progress, Result
-from webarc.crawler.nursery import nursery
+from webarc.crawler.nursery import instance
 from webarc.errors import Stopped, WebarcError
 
 
@@ -90,7 +90,7 @@ class Scheduler:
                 os.kill(process, signal.SIGKILL)
 
     def _start(self, job: Job) -> None:
-        connection, process = nursery().instance()
+        connection, process = instance()
         _tell(connection, job)
         self._running[connection] = (job, process)
         self._on_start(job)

@@ -15,6 +15,7 @@ from webarc.filters.plugin import Keep, keep_all
 
 TIME_LIMIT = 10.0
 _KEPT = ("it was kept", "those files were kept")
+_REWRITTEN = ("it was kept as it was fetched", "those files were kept as they were fetched")
 _DROPPED = ("it counts as dropped", "those files count as dropped")
 
 
@@ -55,6 +56,15 @@ class Chain:
     def names(self) -> list[str]:
         """The filters in their order."""
         return [name for name, _ in self._filters]
+
+    @property
+    def asks(self) -> bool:
+        """Whether any filter is asked at all, and so may do something to the files."""
+        return any(keep is not keep_all for _, keep in self._filters)
+
+    def blame(self, path: Path | str) -> None:
+        """A file is not what it was before the filters were asked."""
+        self._report(" or ".join(self.names), "change", f"changed {path}, which it may only look at", _REWRITTEN)
 
     @property
     def problems(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
 import xmlschema
 
 from tests.crawls import Webarc
@@ -69,15 +70,65 @@ def test_the_work_tree_is_what_git_has(webarc: Webarc) -> None:
         assert (webarc.folder(site.url()) / "a" / "data.html").read_bytes() == webarc.document(site.url("/a"))
 
 
-def test_a_filter_that_changes_its_file_changes_nothing(webarc: Webarc, tmp_path: Path) -> None:
-    (tmp_path / "vandal.py").write_text("def keep(path):\n    open(path, 'a').write('more')\n    return True\n")
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "open(path, 'a').write('more')",
+        "path.write_bytes(path.read_bytes().upper())",
+        "(path.parent / 'data.xml').write_text('<arc/>')",
+        "(path.parent / 'thumb.txt').write_text('mine'); (path.parent / 'sub').mkdir()",
+    ],
+)
+def test_a_filter_that_writes_to_the_temp_dir_changes_nothing(webarc: Webarc, tmp_path: Path, deed: str) -> None:
+    (tmp_path / "vandal.py").write_text(f"def keep(path):\n    {deed}\n    return True\n")
     config = tmp_path / "own.toml"
     config.write_text(f'[filters]\nmodules = {{vandal = "{tmp_path / "vandal.py"}:keep"}}\nuse = ["vandal"]\n')
     with Site(SMALL) as site:
-        assert webarc.run("--config", config, "crawl", "--depth", "inf", site.url()).code == 0
-        assert webarc.document(site.url("/a/b")) == b"<title>B</title><a href=/c>c</a>"
-        assert (webarc.folder(site.url()) / "a/b/data.html").read_bytes() == webarc.document(site.url("/a/b"))
+        for _ in range(2):
+            ran = webarc.run("--config", config, "crawl", "--depth", "inf", site.url())
+            assert ran.code == 0
+            assert ("the filter 'vandal' changed" in ran.out) == ("thumb" not in deed)
+            assert webarc.git(site.url(), "status", "--porcelain") == b""
+            site.pages["/a/b"] = "<title>B</title>changed"
+        assert webarc.document(site.url("/c")) == b"<title>C</title><a href=/d>d</a>"
         assert webarc.run("verify").code == 0
+
+
+def test_what_a_filter_prints_is_no_output_of_ours(webarc: Webarc, tmp_path: Path) -> None:
+    (tmp_path / "talker.py").write_text("def keep(path):\n    print('hello')\n    return True\n")
+    config = tmp_path / "own.toml"
+    config.write_text(f'[filters]\nmodules = {{talker = "{tmp_path / "talker.py"}:keep"}}\nuse = ["talker"]\n')
+    with Site(SMALL) as site:
+        assert webarc.run("--config", config, "crawl", "--json", site.url()).result()["counts"]["new"] > 1
+
+
+def test_a_start_page_over_the_limit_is_named(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        ran = webarc.run("crawl", "--max-size", "20", "-l", "0", site.url())
+        assert ran.code == 13
+        assert f"{site.url()} is larger than --max-size" in ran.out
+
+
+def test_a_page_too_large_to_be_read_to_its_end_is_named(webarc: Webarc) -> None:
+    with Site({"/": "<a href=/big>", "/big": "x" * (17 << 20) + "<a href=/after>"}) as site:
+        ran = webarc.run("crawl", site.url())
+        assert ran.code == 0
+        assert f"{site.url('/big')} is too large to be read to its end; links there were not followed." in ran.out
+
+
+def test_a_folder_that_is_somebody_elses_is_refused(webarc: Webarc) -> None:
+    with Site(SMALL) as site:
+        webarc.run("init", webarc.archive)
+        folder = webarc.folder(site.url())
+        folder.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", "-b", "master", folder], check=True)
+        ran = webarc.run("crawl", site.url())
+        assert ran.code == 2, ran.out + ran.err
+        assert "is a git repository that webarc did not make; move it away" in ran.out
+        (folder / ".git").rename(folder.parent / "theirs")
+        folder.rmdir()
+        folder.write_text("a file")
+        assert "is not a folder; move it away" in webarc.run("crawl", site.url()).out
 
 
 def test_a_second_crawl_stores_only_what_changed(webarc: Webarc) -> None:

@@ -10,6 +10,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from bench.measure import descendants
 from tests.crawls import ROOT, Webarc, environment
 from tests.servers import Page, Site
@@ -80,6 +82,30 @@ def test_a_killed_nursery_leaves_a_running_crawl_alone(webarc: Webarc) -> None:
         out, err = running.communicate()
     assert running.returncode == 0, err
     assert '"new": 9' in out
+
+
+def test_a_killed_nursery_is_replaced(webarc: Webarc) -> None:
+    sites = [Site({"/": Page("x", delay=0.5)}, host=f"127.0.0.{number}") for number in range(1, 5)]
+    for site in sites:
+        site.start()
+    try:
+        running = webarc.start("crawl", "--json", "--jobs", "1", *(site.url() for site in sites))
+        os.kill(_grown(running.pid, 5)[1], signal.SIGKILL)
+        out, err = running.communicate()
+    finally:
+        for site in sites:
+            site.stop()
+    assert running.returncode == 0, err
+    assert out.count('"new": 1') == 4
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_descriptors_are_no_obstacle(tmp_path: Path, closed: str) -> None:
+    with Site(PAGES) as site:
+        line = f"{sys.executable} -m webarc --archive {tmp_path / 'archive'} crawl {site.url()} {closed}"
+        done = subprocess.run(["sh", "-c", line], env=environment(), cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "archive").glob("*/a/data.xml"))) == 1
 
 
 def _grown(root: int, members: int) -> list[int]:

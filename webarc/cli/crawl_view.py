@@ -197,7 +197,7 @@ def remarks(result: Result) -> list[str]:
 
 def _why(reason: str) -> str:
     if reason == "failures":
-        return "not complete, some pages failed; nothing that failed was removed, --report FILE.json tells why."
+        return "not complete, some pages could not be had; nothing of them was removed, --report FILE.json tells why."
     if reason == "stopped":
         return "stopped before the end; what was whole is committed and nothing was removed."
     if reason == "wget":

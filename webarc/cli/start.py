@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 _NOTHING_IS_CRAWLED = {"-h", "--help", "--dry-run"}
@@ -9,6 +10,7 @@ _NOTHING_IS_CRAWLED = {"-h", "--help", "--dry-run"}
 
 def main() -> None:
     """Run the command line."""
+    _open_closed()
     if "crawl" in sys.argv and _NOTHING_IS_CRAWLED.isdisjoint(sys.argv):
         from webarc.crawler.nursery import begin
 
@@ -17,3 +19,16 @@ def main() -> None:
     from webarc.cli.main import main as run
 
     run()
+
+
+def _open_closed() -> None:
+    """Where standard output, say, is closed, the next file to be opened would get its number, and what is printed."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
