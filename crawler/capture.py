@@ -9,6 +9,8 @@ from typing import NamedTuple
 from webarc.archive.metadata import Metadata, from_plain
 
 PART = "data.part"
+# The row of a capture that is no version, and whether it would have replaced one.
+Known = tuple[int, bool]
 
 
 class Capture(NamedTuple):
@@ -88,9 +90,13 @@ class Landed:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What became of an order, work tree included."""
+    """What became of an order, work tree included; without a commit if there was nothing new after all.
+
+    `same` are captures that another crawl had brought meanwhile.
+    """
 
     domain: str
     commit_tag: str
     commit: str
     warnings: tuple[str, ...]
+    same: tuple[Known, ...] = ()

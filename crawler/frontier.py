@@ -7,7 +7,7 @@ millions of URLs stays small. Rows are written in batches.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -140,6 +140,11 @@ class Frontier:
         """Files that were fetched have been dropped by filters: (why, row id)."""
         self.flush()
         self._many("frontier_refuse", drops)
+
+    def found_same(self, rows: Iterable[int]) -> None:
+        """Files that were fetched are those that the archive has."""
+        self.flush()
+        self._many("frontier_same", [(row,) for row in rows])
 
     def rows(self) -> Iterator[Row]:
         """Every URL that was asked for, sorted by URL."""

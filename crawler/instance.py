@@ -195,13 +195,13 @@ class Instance:
         self._frontier.refuse(verdicts.drops)
         reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)
         events = self._line.commit(self._orders(reporter))
-        for landed in events:
-            assert isinstance(landed, Landed)
-            committed = self._index_commit(landed, events)
+        for event in events:
+            committed = self._index_commit(event, events) if isinstance(event, Landed) else event
+            reporter.found_same(committed.domain, committed.same)
             result.warnings += committed.warnings
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
-            else:
+            elif committed.commit_tag:
                 result.also.append(committed.commit_tag)
         self._remember(judgement)
         reporter.conclude(result, monotonic() - self._began)

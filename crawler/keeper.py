@@ -27,7 +27,7 @@ from webarc.archive.repository import Repository
 from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 from webarc.archive.worktree import bring, mend
-from webarc.crawler.capture import PART, Capture, Committed, Landed, Order, Own, Verdicts
+from webarc.crawler.capture import PART, Capture, Committed, Known, Landed, Order, Own, Verdicts
 from webarc.filters.chain import Chain
 
 _HEAD = 8_192
@@ -41,6 +41,8 @@ class _Kept:
 
     arc: str
     name: str
+    row: int = 0
+    replaces: bool = False
 
 
 class _Site:
@@ -63,10 +65,10 @@ class _Site:
         """The commitTag under which this domain's captures go in."""
         return commit_tag(self.crawl_time, self.repository.domain)
 
-    def note(self, kept: _Kept, *, replaces: bool) -> None:
+    def note(self, kept: _Kept) -> None:
         """Remember a file as far as the commit will need it: a million new pages must not fill the memory."""
         self.count += 1
-        if replaces:
+        if kept.replaces:
             self.replacing.append(kept)
         if not self.owned:
             self.waiting.append(kept)
@@ -118,7 +120,7 @@ class Keeper:
             self._drop(capture, Path(folder), name, refusal)
             return
         (self._changed if capture.replaces else self._new)[capture.domain] += 1
-        site.note(_Kept(capture.arc, name), replaces=capture.replaces is not None)
+        site.note(_Kept(capture.arc, name, capture.row, capture.replaces is not None))
         if site.owned:
             importer = site.open_importer()
             if body is None:
@@ -199,10 +201,12 @@ class Keeper:
             warnings += mend(repository)
             parent = repository.tip()
             reader = stack.enter_context(repository.reader()) if parent else None
+            same: list[Known] = []
             if not site.owned:
-                self._stamp(site, importer, reader, parent)
+                same = self._stamp(site, importer, reader, parent)
                 if not site.replacing:
                     importer.abort()
+                    yield Committed(order.domain, "", "", tuple(warnings), tuple(same))
                     return
             if parent and reader:
                 _drop_outdated(importer, reader, parent, [*site.replacing, *_overtaken(site)], order.removals)
@@ -214,22 +218,29 @@ class Keeper:
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
             yield Landed(order.domain, marshal.dumps(site.documents))
             warnings += bring(repository, site.staged, exact=site.owned and parent is None and not self._chain.asks)
-        yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)))
+        yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)), tuple(same))
         remove_tree(site.staged)
 
-    def _stamp(self, site: _Site, importer: Importer, reader: ObjectReader | None, parent: str | None) -> None:
-        """Guests learn their crawl time only now, under the lock, so that it follows every commit before it."""
+    def _stamp(self, site: _Site, importer: Importer, reader: ObjectReader | None, parent: str | None) -> list[Known]:
+        """Guests learn their crawl time only now, under the lock, so that it follows every commit before it.
+
+        Returns what another crawl has brought meanwhile: the same bytes, which make no version.
+        """
+        same: list[Known] = []
         site.crawl_time = self._archive.reserve(site.repository.domain, times.parse(self._start))
         for kept in site.waiting:
             document = site.staged / kept.arc / METADATA
             meta = parse(document.read_bytes())
             stored = reader.read(f"{parent}:{kept.arc}/{METADATA}") if reader else None
             if stored is not None and _same_version(parse(stored).response, meta.response):
-                continue  # another crawl has brought the same bytes meanwhile
+                same.append((kept.row, kept.replaces))
+                (self._changed if kept.replaces else self._new)[site.repository.domain] -= 1
+                continue
             site.replacing.append(kept)
             document.write_bytes(render(replace(meta, crawl_time=site.crawl_time, commit_tag=site.tag)))
             importer.add(f"{kept.arc}/{kept.name}", site.staged / kept.arc / kept.name)
             importer.add(f"{kept.arc}/{METADATA}", document)
+        return same
 
 
 def _same_version(one: Response, two: Response) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from webarc.archive import times
@@ -11,7 +12,7 @@ from webarc.archive.layout import arc_of, domain_folder
 from webarc.archive.metadata import commit_tag
 from webarc.archive.reports import CrawlRecord, crawl_paths, render_crawl, write_urls
 from webarc.archive.urls import host_of
-from webarc.crawler.capture import Order, Verdicts
+from webarc.crawler.capture import Known, Order, Verdicts
 from webarc.crawler.ending import Ending
 from webarc.crawler.frontier import Frontier, Row
 from webarc.crawler.harvest import Harvest
@@ -71,6 +72,14 @@ class Reporter:
             write_urls(self._ending.rows(domain, complete=self._complete), stream)
         reports = ((crawl, str(folder / crawl)), (urls, str(folder / urls)))
         return Order(domain, reports, tuple(arc_of(url) for url in removals.now), _sentence(counts, self._reason()))
+
+    def found_same(self, domain: str, same: Sequence[Known]) -> None:
+        """Captures turned out to be what another crawl had brought meanwhile."""
+        self._frontier.found_same(row for row, _ in same)
+        figures = self._figures.setdefault(domain, Counter())
+        for _, replaces in same:
+            figures["changed" if replaces else "new"] -= 1
+            figures["unchanged"] += 1
 
     def conclude(self, result: Result, seconds: float) -> None:
         """Fill in the result of the whole instance."""

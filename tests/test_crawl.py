@@ -269,7 +269,8 @@ def test_a_guest_that_two_crawls_bring_is_one_version(webarc: Webarc) -> None:
     with Site(picture, host="127.0.0.3") as guest, Site(host="127.0.0.1") as one, Site(host="127.0.0.2") as two:
         one.pages["/"] = two.pages["/"] = f"<img src={guest.url('/i')}>"
         options = ("--requisites-from-anywhere", "--allow-private")
-        assert webarc.run("crawl", *options, one.url(), two.url()).code == 0
+        results = webarc.run("crawl", "--json", *options, one.url(), two.url()).objects()
+        assert sum(result["counts"]["new"] for result in results) == 3
         assert len(webarc.commits(guest.url())) == 1
         (webarc.archive / ".webarc" / "index.db").unlink()
         webarc.crawl(*options, one.url())

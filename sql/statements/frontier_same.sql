@@ -1,0 +1,1 @@
+UPDATE asked SET outcome = 'unchanged' WHERE id = ?
