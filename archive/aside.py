@@ -27,6 +27,14 @@ class Aside:
         if path.exists():
             shutil.copy2(path, self._place(path))
 
+    def keep(self, path: Path) -> None:
+        """Keep a file that another is about to replace, however large it is."""
+        try:
+            self._place(path).hardlink_to(path)
+        except OSError:
+            # Not every file system has links.
+            self.copy(path)
+
     def move(self, path: Path) -> None:
         """Keep the file or folder itself, which is gone from its place then."""
         if path.exists() or path.is_symlink():

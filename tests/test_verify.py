@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -281,6 +281,92 @@ def test_a_damaged_pack_gives_back_all_but_what_is_lost(crawled: tuple[Webarc, S
     assert git(folder, "cat-file", "blob", blob) == "<p>3"
     sound(webarc)
     webarc.crawl(site.url())
+
+
+ENVELOPES: dict[str, Callable[[bytearray], None]] = {
+    "hash": lambda data: data.__setitem__(-10, data[-10] ^ 1),
+    "no hash": lambda data: data.__delitem__(slice(-20, None)),
+    "half a hash": lambda data: data.__delitem__(slice(-9, None)),
+    "empty hash": lambda data: data.__setitem__(slice(-20, None), bytes(20)),
+    "magic": lambda data: data.__setitem__(2, data[2] ^ 1),
+    "version": lambda data: data.__setitem__(7, data[7] ^ 1),
+    "count": lambda data: data.__setitem__(11, data[11] ^ 4),
+}
+
+
+def spoil(path: Path, how: Callable[[bytearray], None]) -> bytes:
+    """Damage a file; returns what it is then."""
+    data = bytearray(path.read_bytes())
+    how(data)
+    path.chmod(0o644)
+    path.write_bytes(data)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("index", ["whole", "gone", "garbage"])
+@pytest.mark.parametrize("harm", ENVELOPES)
+def test_a_pack_whose_objects_are_whole_is_mended(webarc: Webarc, harm: str, index: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    (pack,) = site.repo.git_dir.glob("objects/pack/*.pack")
+    before = pack.read_bytes(), pack.with_suffix(".idx").read_bytes()
+    damaged = spoil(pack, ENVELOPES[harm])
+    if index == "gone":
+        pack.with_suffix(".idx").unlink()
+    elif index == "garbage":
+        spoil(pack.with_suffix(".idx"), lambda data: data.__setitem__(1200, data[1200] ^ 1))
+    named = {each.get("path", "") for each in Verdict(webarc).damage}
+    assert f".git/objects/pack/{pack.name}" in named or index == "garbage", named
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), (verdict.findings, verdict.err)
+    assert (pack.read_bytes(), pack.with_suffix(".idx").read_bytes()) == before
+    kept = site.repo.git_dir.glob(f"webarc-replaced/*/objects/pack/{pack.name}")
+    assert [path.read_bytes() for path in kept] == [damaged]
+    assert sound(webarc).summary["versions"] == 2
+
+
+@pytest.mark.parametrize("harm", ["hash", "magic"])
+def test_any_of_several_packs_is_mended(webarc: Webarc, harm: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    for step in range(7):
+        site.crawl({"a": str(step), "b": str(step)})
+    packs = sorted(site.repo.git_dir.glob("objects/pack/*.pack"))
+    assert len(packs) == 7
+    before = {pack: pack.read_bytes() for pack in packs}
+    for pack in packs[1::2]:
+        spoil(pack, ENVELOPES[harm])
+    named = {each.get("path") for each in Verdict(webarc).damage}
+    assert {f".git/objects/pack/{pack.name}" for pack in packs[1::2]} <= named
+    assert Verdict(webarc, "--repair").code == 10
+    assert {pack: pack.read_bytes() for pack in packs} == before
+    assert sound(webarc).summary["versions"] == 14
+
+
+def test_a_pack_goes_only_if_all_that_can_be_read_from_it_is_elsewhere(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    (pack,) = site.repo.git_dir.glob("objects/pack/*.pack")
+    names = set(git(site.repo.folder, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split())
+    tag = git(site.repo.folder, "rev-parse", "--verify", next(iter(git(site.repo.folder, "tag").split())))
+    flip_object(site.repo.folder, pack, tag)
+    spoil(pack, ENVELOPES["magic"])
+    spoil(pack, ENVELOPES["hash"])
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), (verdict.findings, verdict.err)
+    listed = git(site.repo.folder, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    assert names <= set(listed)
+    sound(webarc)
+
+
+def test_a_pack_from_which_nothing_can_be_read_stays(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    (pack,) = site.repo.git_dir.glob("objects/pack/*.pack")
+    pack.with_suffix(".idx").unlink()
+    damaged = spoil(pack, lambda data: data.__setitem__(slice(12, None), bytes(len(data) - 12)))
+    verdict = Verdict(webarc, "--repair")
+    assert verdict.code == 11 and pack.read_bytes() == damaged
+    assert any(pack.name in each["what"] and "backup" in each["what"] for each in verdict.notes), verdict.notes
 
 
 @pytest.fixture
