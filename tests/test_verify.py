@@ -322,6 +322,7 @@ def test_a_pack_whose_objects_are_whole_is_mended(webarc: Webarc, harm: str, ind
     assert (pack.read_bytes(), pack.with_suffix(".idx").read_bytes()) == before
     kept = site.repo.git_dir.glob(f"webarc-replaced/*/objects/pack/{pack.name}")
     assert [path.read_bytes() for path in kept] == [damaged]
+    assert any(Path(each.get("kept", "/")).name == pack.name for each in verdict.repaired) or index == "garbage"
     assert sound(webarc).summary["versions"] == 2
 
 
@@ -493,15 +494,51 @@ def test_files_of_the_work_tree_are_restored_and_the_others_kept(crawled: tuple[
     verdict = Verdict(webarc)
     expected = {"p1/data.html", "p2/data.xml", "p3/data.xml", "p3/data.html"}
     assert {each["path"] for each in verdict.damage} == expected and verdict.kinds() == {"worktree"}
-    named = next(each for each in verdict.damage if each["path"] == "p1/data.html")
+    by_path = {each["path"]: each for each in verdict.damage}
+    named = by_path["p1/data.html"]
     assert (named["url"], named["version"]) == (site.url("/p1"), 3)
+    assert "moves it to .webarc/rescued/" in named["cure"]
+    assert "brings it back" in by_path["p2/data.xml"]["cure"] and "moves" not in by_path["p2/data.xml"]["cure"]
     verdict = Verdict(webarc, "--repair")
     assert (verdict.code, verdict.damage) == (10, []) and {each["path"] for each in verdict.repaired} == expected
+    kept = {each["path"]: Path(each["kept"]) for each in verdict.repaired if "kept" in each}
+    assert kept.keys() == expected - {"p2/data.xml"} and kept["p1/data.html"].read_bytes() == damaged
+    assert kept["p3/data.xml"].readlink() == Path("/etc") and verdict.notes == []
+    assert all(place.is_relative_to(folder / ".webarc" / "rescued") for place in kept.values())
     rescued = list((folder / ".webarc" / "rescued").rglob("*"))
     assert [path.read_bytes() for path in rescued if path.name == "data.html"] == [damaged]
     assert b"changed in 2" in (folder / "p1" / "data.html").read_bytes()
     assert user_git(folder, "status", "--porcelain") == ""
     sound(webarc)
+
+
+def test_a_repair_says_in_words_where_the_evidence_is(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    (folder / "p1" / "data.html").write_bytes(b"edited")
+    pack, *_ = sorted(folder.glob(".git/objects/pack/*.pack"))
+    spoil(pack, ENVELOPES["hash"])
+    ran = webarc.run("verify", "--repair")
+    kept = next(folder.glob(f".git/webarc-replaced/*/objects/pack/{pack.name}"))
+    assert f"; what was there is kept in {kept}." in ran.out, ran.out
+    # The damaged pack hid the edited file, which was found and restored later.
+    (file,) = (folder / ".webarc" / "rescued").glob("*/p1/data.html")
+    assert f"what was replaced is kept in {file}." in ran.err, ran.err
+    (folder / "p1" / "data.html").write_bytes(b"edited again")
+    ran = webarc.run("verify", "--repair")
+    (again,) = (folder / ".webarc" / "rescued").glob("*-2/p1/data.html")
+    assert f"; what was there is kept in {again}." in ran.out, ran.out
+
+
+def test_an_edited_file_of_an_older_version_is_named_by_that_version(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    _, second, _ = sorted(git(folder, "tag").split())
+    user_git(folder, "checkout", "-q", "-f", second)
+    (folder / "p1" / "data.html").write_text("edited")
+    (folder / "p2" / "data.html").write_text("edited")
+    named = {note["path"]: note for note in sound(webarc).notes if "path" in note}
+    assert named["p1/data.html"]["url"] == site.url("/p1")
+    assert (named["p1/data.html"]["version"], named["p2/data.html"]["version"]) == (2, 1)
+    assert named["p1/data.html"]["commitTag"] == second.replace("%3A", ":")
 
 
 def test_tags_and_crawls_must_agree(crawled: tuple[Webarc, Site, Path]) -> None:
