@@ -44,6 +44,10 @@ class Finding:
         """The same, mended."""
         return replace(self, severity=REPAIRED, kept=kept)
 
+    def unmended(self) -> Finding:
+        """The same, after a repair that could do nothing about it."""
+        return replace(self, cure=BACKUP) if self.is_damage and REPAIR in self.cure else self
+
     def numbered(self, number: int | None, url: str = "") -> Finding:
         """The same, with the number of the version, and the URL where the path does not tell it."""
         return replace(self, version=number, url=self.url or url)

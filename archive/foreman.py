@@ -155,6 +155,8 @@ class Foreman:
         left = {finding.key() for finding in findings if finding.is_damage}
         kept = Kept(domain, [outcome.kept for outcome in outcomes])
         mended = [kept.told(finding) for finding in self._before.pop(domain, []) if finding.key() not in left]
+        if self._wishes.repair:
+            findings = [finding.unmended() for finding in findings]
         for finding in [*mended, *map(self._named, findings), *kept.rest()]:
             self._count(finding)
         sound = not left and self._index_is_whole() and not self.summary.failures
