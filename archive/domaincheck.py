@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from webarc.archive.ailments import main_is_lost
 from webarc.archive.findings import LOST, REPAIR, Finding, note
@@ -31,12 +32,16 @@ from webarc.errors import Damaged, GitProblem, NoSpace, StorageProblem
 
 @dataclass(slots=True)
 class Outcome:
-    """What the check of a domain found; `tip` is the commit up to which its history was read."""
+    """What the check of a domain found; `tip` is the commit up to which its history was read.
+
+    `kept` tells where a repair has put what stood at paths of the domain folder.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     tip: str | None = None
     versions: int = 0
     files: int = 0
+    kept: dict[str, Path] = field(default_factory=dict)
 
 
 class DomainCheck:

@@ -15,7 +15,8 @@ class Finding:
     """One thing that is not as it was written; a note is something to know that is no damage.
 
     `kind` is where it is: repository, ref, tag, object, document, bytes, report, worktree, git-index, index, state or
-    staging. `object_id` is the git object that is lost, if that is what was found.
+    staging. `object_id` is the git object that is lost, if that is what was found. `kept` is where the repair has put
+    what it replaced.
     """
 
     domain: str
@@ -28,6 +29,7 @@ class Finding:
     commit_tag: str = ""
     path: str = ""
     object_id: str = ""
+    kept: str = ""
 
     @property
     def is_damage(self) -> bool:
@@ -38,9 +40,13 @@ class Finding:
         """What makes it the same finding when it is looked for again."""
         return self.domain, self.kind, self.path, self.commit_tag, self.object_id
 
-    def repaired(self) -> Finding:
+    def repaired(self, kept: str = "") -> Finding:
         """The same, mended."""
-        return replace(self, severity=REPAIRED)
+        return replace(self, severity=REPAIRED, kept=kept)
+
+    def unmended(self) -> Finding:
+        """The same, after a repair that could do nothing about it."""
+        return replace(self, cure=BACKUP) if self.is_damage and REPAIR in self.cure else self
 
     def numbered(self, number: int | None, url: str = "") -> Finding:
         """The same, with the number of the version, and the URL where the path does not tell it."""
@@ -59,6 +65,7 @@ class Finding:
             "object": self.object_id,
             "what": self.what,
             "cure": self.cure,
+            "kept": self.kept,
         }
         return {name: value for name, value in fields.items() if value not in ("", None)}
 

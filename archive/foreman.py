@@ -12,6 +12,7 @@ from webarc.archive import times
 from webarc.archive.domaincheck import Outcome
 from webarc.archive.findings import BACKUP, DAMAGED, NOTE, REPAIRED, Finding, note
 from webarc.archive.inspector import DATABASES, HISTORY, INDEX, MOVED, REPAIR, Task, Wishes
+from webarc.archive.kept import Kept
 from webarc.archive.layout import arc_file, domain_folder, url_of
 from webarc.archive.recovery import heaviest_first, recover
 from webarc.archive.repairing import keep_index
@@ -152,8 +153,11 @@ class Foreman:
         outcomes = self._outcomes.pop(domain, [])
         findings = [finding for outcome in outcomes for finding in outcome.findings]
         left = {finding.key() for finding in findings if finding.is_damage}
-        mended = [finding.repaired() for finding in self._before.pop(domain, []) if finding.key() not in left]
-        for finding in [*mended, *map(self._named, findings)]:
+        kept = Kept(domain, [outcome.kept for outcome in outcomes])
+        mended = [kept.told(finding) for finding in self._before.pop(domain, []) if finding.key() not in left]
+        if self._wishes.repair:
+            findings = [finding.unmended() for finding in findings]
+        for finding in [*mended, *map(self._named, findings), *kept.rest()]:
             self._count(finding)
         sound = not left and self._index_is_whole() and not self.summary.failures
         for outcome in outcomes:
@@ -185,7 +189,9 @@ class Foreman:
         # The path of a lost folder may be that of an ARC.
         arc = place[0] if place else finding.path
         rows = self._rows(finding.domain, arc) if arc else []
-        same = [row for row in rows if row.commit_tag == finding.commit_tag or not finding.commit_tag]
+        # What differs from an older commit that the user checked out has not the number of the newest version.
+        newest = not finding.commit_tag and not (finding.kind == "worktree" and finding.severity == NOTE)
+        same = [row for row in rows if newest or row.commit_tag == finding.commit_tag]
         if same:
             return finding.numbered(same[-1].number, same[-1].url)
         return finding.numbered(None, rows[-1].url if rows else _url(finding.domain, arc) if place else "")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from webarc.archive.findings import BACKUP, REPAIR, Finding, note
 from webarc.archive.gitenv import git
 from webarc.archive.importer import MAIN
+from webarc.archive.packfile import fits_index, is_whole
 from webarc.archive.refs import Refs, read_head, read_refs
 from webarc.archive.repository import Repository
 from webarc.errors import StorageProblem
@@ -132,8 +132,8 @@ def _check_hashed(repo: Repository) -> Iterator[Finding]:
             # It may be replaced by a better one meanwhile.
             if path.is_file() and not hash_fits(path) and path.is_file():
                 yield _finding(repo, _shown(repo, path), "its bytes do not fit the hash at its end")
-            elif path.suffix == ".idx" and not fits_pack(path) and path.is_file():
-                yield _finding(repo, _shown(repo, path), "it is not the index of its pack")
+            elif path.suffix == ".idx" and (misfit := _misfit(path)) and path.is_file():
+                yield _finding(repo, _shown(repo, misfit[0]), misfit[1])
     if not chain_fits(repo.git_dir / "objects"):
         yield _finding(repo, ".git/objects/info/commit-graphs", "its chain names a graph that is not there")
     index = repo.git_dir / "index"
@@ -154,19 +154,18 @@ def chain_fits(objects: Path) -> bool:
     return all((folder / f"graph-{name}.graph").is_file() for name in names)
 
 
-def fits_pack(index: Path) -> bool:
-    """Whether an index is of the pack beside it, whose hash it has before its own."""
+def _misfit(index: Path) -> tuple[Path, str] | None:
+    """Which of a pack and its index is damaged if they do not belong together, and how."""
+    pack = index.with_suffix(".pack")
     try:
-        return _tail(index.with_suffix(".pack"), 1) == _tail(index, 2)[:_ID_LENGTH]
+        if fits_index(pack, index):
+            return None
+        if is_whole(pack):
+            return index, "it is not the index of its pack"
     except OSError:
         # One of them is gone; a killed process may have left the other.
-        return True
-
-
-def _tail(path: Path, ids: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(-ids * _ID_LENGTH, os.SEEK_END)
-        return file.read()
+        return None
+    return pack, "its header, or the hash at its end, is damaged, so that git reads nothing from it"
 
 
 def packs_without_index(repo: Repository) -> Iterator[Finding]:

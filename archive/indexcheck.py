@@ -102,7 +102,8 @@ class IndexCheck:
 
     def _untold(self, repo: Repository, problems: Problems) -> Finding:
         if problems.count:
-            named = problems.named[0].rstrip(".")
+            # What to do about it is said by the finding.
+            named = problems.named[0].rpartition("; ")[0] or problems.named[0].rstrip(".")
             what = f"the index cannot be compared with git, of which something cannot be read ({named})"
             severity = DAMAGED if self._tells_damage else NOTE
             return Finding(repo.domain, "index", what, "run `webarc verify` to see what is damaged", severity)

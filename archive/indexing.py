@@ -88,7 +88,7 @@ class _Reading:
     ) -> None:
         self._reader, self._index, self._batch, self._limit, self._note = reader, index, batch, limit, note
         self._numbering = numbering
-        self._walk = Walk(repo, batch.after, note)
+        self._walk = Walk(repo, reader, batch.after, note)
         self._definitions = index.definitions(repo.domain)
         self.on_progress: Progress | None = None
         self.known: Mapping[str, Metadata] = {}

@@ -109,8 +109,9 @@ class Inspector:
     def _repair(self, repo: Repository, task: Task, progress: _Progress) -> Outcome:
         """Mend and look again, as long as that brings something: what one damage hides comes to light so."""
         findings, outcome, problems = list(task.findings), Outcome(list(task.findings)), list[str]()
+        kept: dict[str, Path] = {}
         for _ in range(_MOST_ROUNDS):
-            problems = self._mend(repo, findings)
+            problems = self._mend(repo, findings, kept)
             outcome = self._history(repo, progress.moved)
             if task.compare:
                 outcome.findings += self._index_check().run(repo, progress.of_index)
@@ -120,13 +121,18 @@ class Inspector:
             findings = left
         failed = (f"a repair failed: {problem.rstrip('.')}" for problem in problems)
         outcome.findings += [note(repo.domain, "repository", what) for what in failed]
+        outcome.kept = kept
         return outcome
 
-    def _mend(self, repo: Repository, findings: list[Finding]) -> list[str]:
-        """Returns what could not be done."""
+    def _mend(self, repo: Repository, findings: list[Finding], kept: dict[str, Path]) -> list[str]:
+        """Returns what could not be done; `kept` is told where that is which was replaced."""
         if any(finding.kind != "index" for finding in findings):
             with self._archive.lock_tree(repo.domain):
-                return Repair(repo).run(findings)
+                repair = Repair(repo)
+                problems = repair.run(findings)
+                # What was there first is what was found.
+                kept.update(repair.kept | kept)
+                return problems
         self._index_check()
         assert self._live is not None
         if self._live.read_only:

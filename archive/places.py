@@ -34,7 +34,9 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
+    """One name in a tree."""
+
     name: str
     is_folder: bool
     id: str
@@ -54,12 +56,12 @@ class Places:
         """The places of objects; those that the commits do not lead to are left out."""
         return {name: self._place(name, *first) for name, first in self._first(names).items()}
 
-    def _first(self, names: set[str]) -> dict[str, tuple[_Entry, int]]:
+    def _first(self, names: set[str]) -> dict[str, tuple[Entry, int]]:
         """The path at which each object is first met, and the number of the commit."""
-        found: dict[str, tuple[_Entry, int]] = {}
+        found: dict[str, tuple[Entry, int]] = {}
         seen = set(names)
         for number, root in enumerate(self._roots):
-            waiting = [_Entry("", True, root)] if root else []
+            waiting = [Entry("", True, root)] if root else []
             while waiting and len(found) < len(names):
                 for entry in waiting:
                     if entry.id in names:
@@ -69,13 +71,13 @@ class Places:
                 waiting = list(self._below(list(fresh.values())))
         return found
 
-    def _below(self, folders: list[_Entry]) -> Iterator[_Entry]:
+    def _below(self, folders: list[Entry]) -> Iterator[Entry]:
         """What folders hold, by its whole path."""
         for folder, data in zip(folders, self._reader.read_many(each.id for each in folders), strict=True):
-            for entry in _parsed(data) if isinstance(data, bytes) else ():
-                yield _Entry(f"{folder.name}/{entry.name}".lstrip("/"), entry.is_folder, entry.id)
+            for entry in entries(data) if isinstance(data, bytes) else ():
+                yield Entry(f"{folder.name}/{entry.name}".lstrip("/"), entry.is_folder, entry.id)
 
-    def _place(self, name: str, entry: _Entry, first: int) -> Place:
+    def _place(self, name: str, entry: Entry, first: int) -> Place:
         there = [number for number in range(first, len(self._roots)) if self._at(number, entry.name) == name]
         commits = tuple(self._commits[number] for number in there)
         documents = self._changed(entry.name, first - 1, there[-1] + 1) if entry.is_folder else {}
@@ -90,7 +92,7 @@ class Places:
 
     def _read(self, tree: str) -> dict[str, str]:
         data = next(self._reader.read_many([tree])) if tree else None
-        return {entry.name: entry.id for entry in _parsed(data)} if isinstance(data, bytes) else {}
+        return {entry.name: entry.id for entry in entries(data)} if isinstance(data, bytes) else {}
 
     # -- neighbours -------------------------------------------------------------------------------------------
 
@@ -105,7 +107,7 @@ class Places:
 
     def _documents(self, number: int, path: str) -> dict[str, str]:
         tree = self._at(number, path)
-        waiting, found = [_Entry(path, True, tree)] if tree else [], dict[str, str]()
+        waiting, found = [Entry(path, True, tree)] if tree else [], dict[str, str]()
         while waiting:
             entries = list(self._below(waiting))
             waiting = [entry for entry in entries if entry.is_folder]
@@ -116,11 +118,11 @@ class Places:
         return dict(sorted(found.items()))
 
 
-def _parsed(data: bytes) -> Iterator[_Entry]:
+def entries(data: bytes) -> Iterator[Entry]:
     """The entries of a tree as git writes it: mode, space, name, zero byte, id."""
     place = 0
     while place < len(data):
         end = data.index(b"\0", place)
         mode, _, name = data[place:end].partition(b" ")
         place = end + 1 + _ID_BYTES
-        yield _Entry(name.decode("utf-8", "surrogateescape"), mode == _FOLDER, data[end + 1 : place].hex())
+        yield Entry(name.decode("utf-8", "surrogateescape"), mode == _FOLDER, data[end + 1 : place].hex())

@@ -79,7 +79,7 @@ class Proof:
         """Read these commits, which follow another one."""
         if after is not None:
             self._files.update((path, blob) for path, blob in self._repo.files(after) if arc_file(path))
-        walk = Walk(self._repo, after, self.unreadable.append)
+        walk = Walk(self._repo, self._reader, after, self.unreadable.append)
         for commit, changes in walk.over(commits):
             self._read_commit(walk, commit, changes)
         self._settle_claims()

@@ -37,6 +37,12 @@ class Repair:
     def __init__(self, repo: Repository) -> None:
         self._repo = repo
         self._aside = Aside(repo.git_dir)
+        self._rescued: dict[str, Path] = {}
+
+    @property
+    def kept(self) -> dict[str, Path]:
+        """Where that is now which stood at the paths that were mended."""
+        return self._aside.kept | self._rescued
 
     def run(self, findings: Iterable[Finding]) -> list[str]:
         """Mend what can be mended of these findings; returns what could not be done."""
@@ -55,7 +61,7 @@ class Repair:
             (INDEX in paths, self._index),
             ("tag" in kinds, lambda: self._tags(damage)),
             ("worktree" in kinds or SHOWN in paths, self._forget_shown),
-            (True, lambda: mend(self._repo)),
+            (True, lambda: mend(self._repo, self._rescued)),
         ):
             if not wanted:
                 continue

@@ -18,7 +18,10 @@ _CHUNK = 1 << 20
 
 
 class Rescue:
-    """Moves files that are neither the old nor the new version of their path out of the way, to `.webarc/rescued/`."""
+    """Moves files that are neither the old nor the new version of their path out of the way, to `.webarc/rescued/`.
+
+    `rescued` tells where each of them is now.
+    """
 
     def __init__(self, git_dir: Path, old: str | None, new: str, tag: str) -> None:
         self._git_dir = git_dir
@@ -26,7 +29,7 @@ class Rescue:
         self._range = f"{old}..{new}" if old else new
         self._home = self._folder / INTERNAL / "rescued" / tag_name(tag)
         self._solid: dict[str, bool] = {"": True}
-        self.rescued = 0
+        self.rescued: dict[str, Path] = {}
 
     def clear_way(self, steps: list[Step]) -> list[Step]:
         """Make room for the new versions of these paths; returns those that are not already in place."""
@@ -120,17 +123,20 @@ class Rescue:
         return known
 
     def _move(self, path: str) -> None:
-        (self._folder / path).rename(self._free_place(path))
-        self.rescued += 1
+        place = self._free_place(path)
+        (self._folder / path).rename(place)
+        self.rescued[path] = place
 
     def _save_staged(self, staged: dict[str, str]) -> None:
         if not staged:
             return
         with ObjectReader(self._git_dir) as reader:
             for path, blob in staged.items():
-                with self._free_place(f"{path}.staged").open("xb") as target:
+                name = f"{path}.staged"
+                place = self._free_place(name)
+                with place.open("xb") as target:
                     reader.copy(blob, target)
-                self.rescued += 1
+                self.rescued[name] = place
 
     def _free_place(self, path: str) -> Path:
         """Where a rescued file goes; an earlier rescue is never overwritten."""

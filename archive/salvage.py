@@ -1,22 +1,19 @@
-"""Objects got back: damaged packs are replaced by whole ones, and lost objects made anew from where they are still."""
+"""Objects got back: packs are put in order, and lost objects made anew from where they are still."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
-from pathlib import Path
 
 from webarc.archive.aside import Aside
-from webarc.archive.digests import Digest, Digests
-from webarc.archive.gitdir import chain_fits, fits_pack, hash_fits
+from webarc.archive.gitdir import chain_fits, hash_fits
 from webarc.archive.gitenv import git
 from webarc.archive.importer import MAIN
+from webarc.archive.packs import Packs, legible
 from webarc.archive.repository import Repository
 from webarc.archive.rescue import blob_id
 from webarc.errors import GitProblem
 
-_AT_A_TIME = 5_000
 _QUICK_ONLY = ("pack/*.rev", "pack/*.bitmap", "pack/multi-pack-index*", "info/commit-graph", "info/commit-graphs")
 
 
@@ -31,13 +28,12 @@ class Salvage:
         """Put the packs in order, then get back what is lost."""
         lost = set(lost)
         self._drop_aids()
-        for pack in sorted((self._objects / "pack").glob("*.pack")):
-            if not hash_fits(pack):
-                lost |= self._replace(pack)
-            elif not self._has_index(pack):
-                self._index(pack)
+        packs = Packs(self._repo, self._aside)
+        lost |= packs.put_in_order()
         self._move_damaged(lost)
         self._restore(lost)
+        if packs.problems:
+            raise GitProblem(" ".join(packs.problems))
 
     def _drop_aids(self) -> None:
         """Files that only make git quicker go if one of them is damaged; git, or `webarc compact`, makes new ones."""
@@ -47,67 +43,16 @@ class Salvage:
             for path in found:
                 self._aside.move(path)
 
-    # -- packs ------------------------------------------------------------------------------------------------
-
-    def _has_index(self, pack: Path) -> bool:
-        index = pack.with_suffix(".idx")
-        return index.exists() and hash_fits(index) and fits_pack(index) and self._is_readable(index)
-
-    def _is_readable(self, index: Path) -> bool:
-        with suppress(GitProblem):
-            return bool(self._listed(index))
-        return False
-
-    def _index(self, pack: Path) -> None:
-        """Make the index of a whole pack anew."""
-        fresh = pack.with_suffix(".webarc-idx")
-        fresh.unlink(missing_ok=True)
-        git(["index-pack", "-o", str(fresh), str(pack)], self._repo.git_dir)
-        self._aside.move(pack.with_suffix(".idx"))
-        fresh.rename(pack.with_suffix(".idx"))
-
-    def _replace(self, pack: Path) -> set[str]:
-        """A pack of all objects that can still be read takes the place of a damaged one; returns those that cannot."""
-        index = pack.with_suffix(".idx")
-        if index.exists() and hash_fits(index):
-            listed = self._listed(index)
-            legible = list(self._legible(listed))
-            if legible:
-                names = "".join(f"{name}\n" for name in legible).encode()
-                git(["pack-objects", "--quiet", str(self._objects / "pack" / "pack")], self._repo.git_dir, names)
-            self._take_away(pack)
-            return set(listed) - set(legible)
-        self._take_away(pack)
-        with suppress(GitProblem), (self._aside.home / pack.relative_to(self._repo.git_dir)).open("rb") as source:
-            # What git can make out by itself, up to where it cannot go on.
-            git(["unpack-objects", "-q", "-r"], self._repo.git_dir, source)
-        return set()
-
-    def _take_away(self, pack: Path) -> None:
-        for path in sorted(pack.parent.glob(f"{pack.stem}.*")):
-            self._aside.move(path)
-
-    def _listed(self, index: Path) -> list[str]:
-        with index.open("rb") as source:
-            return [line.split()[1] for line in git(["show-index"], self._repo.git_dir, source).decode().splitlines()]
-
-    def _legible(self, names: list[str]) -> Iterator[str]:
-        remaining = iter(names)
-        with self._repo.reader() as reader:
-            while part := list(islice(remaining, _AT_A_TIME)):
-                found = Digests(self._repo.git_dir, reader).of(set(part))
-                yield from (name for name in part if isinstance(found[name], Digest))
-
     # -- single objects ---------------------------------------------------------------------------------------
 
     def _move_damaged(self, lost: set[str]) -> None:
         """A damaged file of one object would stand in the way of a whole one."""
-        for name in lost - set(self._legible(sorted(lost))):
+        for name in lost - set(legible(self._repo, sorted(lost))):
             self._aside.move(self._objects / name[:2] / name[2:])
 
     def _restore(self, lost: set[str]) -> None:
         """Blobs from the work tree, trees from git's index: what has the name of the lost object is that object."""
-        missing = lost - set(self._legible(sorted(lost)))
+        missing = lost - set(legible(self._repo, sorted(lost)))
         if not missing:
             return
         with suppress(GitProblem):

@@ -13,17 +13,20 @@ from contextlib import suppress
 from datetime import datetime
 
 from webarc.archive import times
+from webarc.archive.document import parse
 from webarc.archive.findings import NOTE, REPAIR, Finding, note
 from webarc.archive.history import steps
 from webarc.archive.importer import MAIN
-from webarc.archive.layout import ADDED_FILES, INTERNAL, arc_file
+from webarc.archive.layout import ADDED_FILES, INTERNAL, METADATA, arc_file
 from webarc.archive.refs import read_head, ref_value
 from webarc.archive.repository import Repository
 from webarc.archive.rescue import blob_id
 from webarc.archive.worktree import SHOWN
+from webarc.errors import Damaged, GitProblem
 
 _PLAIN_FILES = ("100644", "100755")
 _RESCUED = f"{INTERNAL}/rescued/"
+_MISSING = "the file is missing, while git has it"
 _NAMED = 3
 
 
@@ -76,18 +79,29 @@ class TreeCheck:
             if blob_id(place, status.st_size, blob) == blob:
                 return ""
         except (FileNotFoundError, NotADirectoryError):
-            return "the file is missing, while git has it"
+            return _MISSING
         except OSError as problem:
             return f"the file cannot be read ({problem.strerror})"
         changed = times.text(datetime.fromtimestamp(status.st_mtime, times.CET))
         return f"the file is not what git has (it was last written to at {changed})"
 
     def _finding(self, path: str, what: str) -> Finding:
-        if read_head(self._repo.git_dir) != MAIN or not _is_ours(path):
+        head = read_head(self._repo.git_dir)
+        if head != MAIN or not _is_ours(path):
             cure = "it is yours; nothing needs to be done"
-            return Finding(self._repo.domain, "worktree", what, cure, NOTE, path=path)
-        cure = f"{REPAIR}, which moves it to {_RESCUED} and restores it from git"
-        return Finding(self._repo.domain, "worktree", what, cure, path=path)
+            tag = self._tag(head, path) if head != MAIN else ""
+            return Finding(self._repo.domain, "worktree", what, cure, NOTE, commit_tag=tag, path=path)
+        how = "brings it back" if what == _MISSING else f"moves it to {_RESCUED} and restores it"
+        return Finding(self._repo.domain, "worktree", what, f"{REPAIR}, which {how} from git", path=path)
+
+    def _tag(self, commit: str, path: str) -> str:
+        """The crawl that brought the version of a page which a commit has; empty if that cannot be told."""
+        place = arc_file(path)
+        if place is None:
+            return ""
+        with suppress(Damaged, GitProblem), self._repo.reader() as reader:
+            return parse(reader.read(f"{commit}:{place[0]}/{METADATA}") or b"").commit_tag
+        return ""
 
     def _is_there(self, path: str) -> bool:
         return os.path.lexists(self._repo.folder / path)

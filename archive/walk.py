@@ -1,8 +1,8 @@
 """The commits of a domain with what each changed, as far as git can still read them.
 
-A damaged tree hides what a commit changed, a damaged commit all that went before it. The next commit that can be read
-then stands for those that cannot: it is compared with the last one that could, so that only versions which were
-replaced in between are lost, and everything lost is named.
+A damaged tree hides what a commit changed in one folder, a damaged commit all that went before it. The next commit in
+which the folder can be read then stands for those in which it cannot: it is compared with the last one in which it
+could, so that only versions which were replaced in between are lost, and everything lost is named.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 
 from webarc.archive import history
+from webarc.archive.findings import LOST
 from webarc.archive.history import Change, Commit
+from webarc.archive.layout import domain_folder
 from webarc.archive.objects import ObjectReader
 from webarc.archive.repository import Repository
 from webarc.archive.times import CET
+from webarc.archive.treediff import TreeDiff
 from webarc.errors import Damaged, GitProblem
 
 _FEW_COMMITS = 8
@@ -90,18 +94,17 @@ def _facts(data: bytes) -> dict[str, str]:
 class Walk:
     """One walk over commits that follow the commit `after` (None: nothing)."""
 
-    def __init__(self, repo: Repository, after: str | None, on_problem: Note) -> None:
-        self._repo, self._base, self._note = repo, after, on_problem
-        # Crawls since the base of which not everything could be read.
+    def __init__(self, repo: Repository, reader: ObjectReader, after: str | None, on_problem: Note) -> None:
+        self._repo, self._reader, self._last, self._note = repo, reader, after, on_problem
+        self._trees = TreeDiff(reader)
+        # Crawls of which not everything could be read.
         self._missed: set[str] = set()
-        self._gap = self._mending = self._from_nothing = False
+        self._mending = self._from_nothing = False
 
     def over(self, commits: list[Commit]) -> Iterator[tuple[Commit, Iterable[Change]]]:
         """Every commit with its changes, which must be read before the next one."""
         for commit, changes in self._plainly(commits):
             self._mending = False
-            if not self._gap:
-                self._missed.clear()
             yield commit, self._legibly(commit, changes)
 
     def makes_versions(self, commit: Commit) -> bool:
@@ -131,28 +134,32 @@ class Walk:
                     alone += 1
 
     def _legibly(self, commit: Commit, changes: Iterable[Change]) -> Iterator[Change]:
+        seen = 0
         try:
-            yield from changes
+            for change in changes:
+                seen += 1
+                yield change
         except GitProblem:
-            yield from self._since_base(commit)
-        else:
-            self._passed(commit)
+            # Both go over the tree in the same order.
+            yield from islice(self._around_damage(commit), seen, None)
+        self._last = commit.id
 
-    def _since_base(self, commit: Commit) -> Iterator[Change]:
-        """All changes since the last commit without damage; some may come a second time, which does no harm."""
-        self._mending, self._from_nothing = True, self._base is None
-        try:
-            for step in history.steps(self._repo.git_dir, self._base, commit.id):
-                yield Change("D" if not step.new else "M" if step.old else "A", step.path, step.new)
-        except GitProblem as problem:
-            self._note(f"{self._repo.domain} of {commit.tag} was left out in part: {problem}")
-            self._gap = True
-        else:
-            self._gap = False
-        self._passed(commit)
-
-    def _passed(self, commit: Commit) -> None:
-        if not self._gap:
-            self._base = commit.id
-        elif self.makes_versions(commit):
+    def _around_damage(self, commit: Commit) -> Iterator[Change]:
+        """What a commit changed, but for folders that cannot be read, and with what came before if it can be now."""
+        old, new = self._tree(self._last), self._tree(commit.id)
+        self._from_nothing = self._last is None
+        # A page may be a version of a crawl of which not everything could be read.
+        self._mending = True
+        yield from self._trees.changes(old, new)
+        for path, tree in self._trees.lost:
+            self._name(commit, path, tree)
+        if self._trees.lost and self.makes_versions(commit):
             self._missed.add(commit.tag)
+
+    def _tree(self, commit: str | None) -> str:
+        data = self._reader.read(commit) if commit else None
+        return _facts(data).get("tree", "") if data else ""
+
+    def _name(self, commit: Commit, path: str, tree: str) -> None:
+        place = f"{domain_folder(self._repo.domain)}/{path}".rstrip("/")
+        self._note(f"{place}/ of {commit.tag} was left out: git cannot read the folder, its tree {tree}; {LOST}.")

@@ -34,13 +34,16 @@ _NAP = 0.1
 _NO_BLOB = "0" * 40
 _REPORTS = f"{INTERNAL}/crawls/"
 _PLAIN_FILES = ("100644", "100755")
+Rescued = dict[str, Path]
 
 
-def bring(repo: Repository, staged: Path | None = None, *, exact: bool = False) -> list[str]:
+def bring(
+    repo: Repository, staged: Path | None = None, *, exact: bool = False, rescued: Rescued | None = None
+) -> list[str]:
     """Make the work tree show main; returns warnings. The caller holds the exclusive tree lock.
 
     Bytes are taken from `staged`, a domain folder in a temp dir, where it has the file, else from git. It is `exact` if
-    its files are those of the repository's only commit.
+    its files are those of the repository's only commit. `rescued` is told where files went that stood in the way.
     """
     target = repo.tip()
     shown = _shown(repo)
@@ -53,10 +56,10 @@ def bring(repo: Repository, staged: Path | None = None, *, exact: bool = False) 
             "`git checkout main` there shows the newest crawl."
         ]
     with storage(f"bringing the files of {repo.domain} up to date"):
-        return _Bringing(repo, shown, _commit(repo, target), staged, exact).run()
+        return _Bringing(repo, shown, _commit(repo, target), staged, exact, {} if rescued is None else rescued).run()
 
 
-def mend(repo: Repository) -> list[str]:
+def mend(repo: Repository, rescued: Rescued | None = None) -> list[str]:
     """Finish or clear away what a killed process left; whoever takes the exclusive tree lock calls this first."""
     if not repo.exists():
         return []
@@ -66,7 +69,7 @@ def mend(repo: Repository) -> list[str]:
         commit = _commit(repo, tip)
         if commit.kind == "crawl" and repo.ref(f"refs/tags/{tag_name(commit.tag)}") is None:
             gitlibrary.add_tag(repo.folder, commit)
-    return bring(repo)
+    return bring(repo, rescued=rescued)
 
 
 @dataclass(slots=True)
@@ -78,6 +81,7 @@ class _Bringing:
     target: Commit
     staged: Path | None
     exact: bool
+    rescued: Rescued
 
     def run(self) -> list[str]:
         workshop = _workshop(self.repo)
@@ -92,6 +96,7 @@ class _Bringing:
             self._take_away_gone(rescue, index_lines)
             self._bring_changed(rescue, index_lines, workshop, interrupted)
         warnings = _told(rescue)
+        self.rescued.update(rescue.rescued)
         if self._refresh_index(index_lines):
             self.repo.set_ref(SHOWN, self.target.id)
         else:
@@ -243,5 +248,5 @@ def _note(file: Path, lines: Iterable[str]) -> None:
 def _told(rescue: Rescue) -> list[str]:
     if not rescue.rescued:
         return []
-    count = "1 file" if rescue.rescued == 1 else f"{rescue.rescued} files"
+    count = "1 file" if len(rescue.rescued) == 1 else f"{len(rescue.rescued)} files"
     return [f"{count} changed by hand stood in the way and went to {rescue.home}; look there for your own changes."]

@@ -97,6 +97,46 @@ def test_one_damaged_object_costs_one_version_and_no_crawl(webarc: Webarc) -> No
         assert len(rows_of(file)["version"]) == 4
 
 
+# The tree that is damaged, what is named, and the versions (page and number of the crawl) that are lost with it.
+TREES = {
+    "main~2:img/a": ("img/a/ of", {("img/a", 1)}),
+    "main~1:img/a": ("img/a/ of", {("img/a", 2)}),
+    "main:img/a": ("img/a/ of", {("img/a", 3)}),
+    "main~2:img": ("img/ of", {("img/a", 1)}),
+    "main~2^{tree}": ("example.org/ of", {("img/a", 1), ("z", 1)}),
+    "main~1^{tree}": ("example.org/ of", {("img/a", 2)}),
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_a_damaged_folder_costs_only_the_versions_in_it(webarc: Webarc, tree: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    tags = [
+        site.crawl({"img/a": "1", "b": "1", "z": "1", "img/z": "1"}),
+        site.crawl({"img/a": "2", "z": "2"}),
+        site.crawl({"img/a": "3", "b": "3"}),
+    ]
+    webarc.run("list")
+    file = webarc.archive / ".webarc" / "index.db"
+    before = versions(file)
+    assert len(before) == 8
+    harm(site.repo.folder, git(site.repo.folder, "rev-parse", tree))
+    ran = webarc.run("db-recover")
+    assert ran.code == 11
+    named, lost = TREES[tree]
+    assert named in ran.err and "mend the cause" not in ran.err, ran.err
+    assert before - versions(file) == {(arc, tags[number - 1]) for arc, number in lost}
+
+
+def versions(file: Path) -> set[tuple[str, str]]:
+    """ARC and commitTag of all versions in an index."""
+    with sqlite3.connect(file) as index:
+        found = index.execute("SELECT arc, commit_tag FROM version").fetchall()
+    index.close()
+    assert len(found) == len(set(found))
+    return set(found)
+
+
 def git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
 

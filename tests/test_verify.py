@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +250,8 @@ def test_a_damaged_object_is_named_by_url_and_version(crawled: tuple[Webarc, Sit
     words = webarc.run("verify").out
     assert site.url("/p1") in words and "version 2" in words and tag in words and "1 damaged" in words
     # The bytes are nowhere else, so they stay lost, and that is said again.
-    assert [each["path"] for each in Verdict(webarc, "--repair").damage] == ["p1/data.html"]
+    (left,) = Verdict(webarc, "--repair").damage
+    assert left["path"] == "p1/data.html" and "backup" in left["cure"] and "--repair" not in left["cure"]
 
 
 def test_a_lost_object_comes_back_from_the_work_tree(crawled: tuple[Webarc, Site, Path]) -> None:
@@ -281,6 +282,93 @@ def test_a_damaged_pack_gives_back_all_but_what_is_lost(crawled: tuple[Webarc, S
     assert git(folder, "cat-file", "blob", blob) == "<p>3"
     sound(webarc)
     webarc.crawl(site.url())
+
+
+ENVELOPES: dict[str, Callable[[bytearray], None]] = {
+    "hash": lambda data: data.__setitem__(-10, data[-10] ^ 1),
+    "no hash": lambda data: data.__delitem__(slice(-20, None)),
+    "half a hash": lambda data: data.__delitem__(slice(-9, None)),
+    "empty hash": lambda data: data.__setitem__(slice(-20, None), bytes(20)),
+    "magic": lambda data: data.__setitem__(2, data[2] ^ 1),
+    "version": lambda data: data.__setitem__(7, data[7] ^ 1),
+    "count": lambda data: data.__setitem__(11, data[11] ^ 4),
+}
+
+
+def spoil(path: Path, how: Callable[[bytearray], None]) -> bytes:
+    """Damage a file; returns what it is then."""
+    data = bytearray(path.read_bytes())
+    how(data)
+    path.chmod(0o644)
+    path.write_bytes(data)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("index", ["whole", "gone", "garbage"])
+@pytest.mark.parametrize("harm", ENVELOPES)
+def test_a_pack_whose_objects_are_whole_is_mended(webarc: Webarc, harm: str, index: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    (pack,) = site.repo.git_dir.glob("objects/pack/*.pack")
+    before = pack.read_bytes(), pack.with_suffix(".idx").read_bytes()
+    damaged = spoil(pack, ENVELOPES[harm])
+    if index == "gone":
+        pack.with_suffix(".idx").unlink()
+    elif index == "garbage":
+        spoil(pack.with_suffix(".idx"), lambda data: data.__setitem__(1200, data[1200] ^ 1))
+    named = {each.get("path", "") for each in Verdict(webarc).damage}
+    assert f".git/objects/pack/{pack.name}" in named or index == "garbage", named
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), (verdict.findings, verdict.err)
+    assert (pack.read_bytes(), pack.with_suffix(".idx").read_bytes()) == before
+    kept = site.repo.git_dir.glob(f"webarc-replaced/*/objects/pack/{pack.name}")
+    assert [path.read_bytes() for path in kept] == [damaged]
+    assert any(Path(each.get("kept", "/")).name == pack.name for each in verdict.repaired) or index == "garbage"
+    assert sound(webarc).summary["versions"] == 2
+
+
+@pytest.mark.parametrize("harm", ["hash", "magic"])
+def test_any_of_several_packs_is_mended(webarc: Webarc, harm: str) -> None:
+    site = History(Archive.create(webarc.archive))
+    for step in range(7):
+        site.crawl({"a": str(step), "b": str(step)})
+    packs = sorted(site.repo.git_dir.glob("objects/pack/*.pack"))
+    assert len(packs) == 7
+    before = {pack: pack.read_bytes() for pack in packs}
+    for pack in packs[1::2]:
+        spoil(pack, ENVELOPES[harm])
+    named = {each.get("path") for each in Verdict(webarc).damage}
+    assert {f".git/objects/pack/{pack.name}" for pack in packs[1::2]} <= named
+    assert Verdict(webarc, "--repair").code == 10
+    assert {pack: pack.read_bytes() for pack in packs} == before
+    assert sound(webarc).summary["versions"] == 14
+
+
+def test_a_pack_goes_only_if_all_that_can_be_read_from_it_is_elsewhere(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1", "b": "1"})
+    (pack,) = site.repo.git_dir.glob("objects/pack/*.pack")
+    names = set(git(site.repo.folder, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split())
+    tag = git(site.repo.folder, "rev-parse", "--verify", next(iter(git(site.repo.folder, "tag").split())))
+    flip_object(site.repo.folder, pack, tag)
+    spoil(pack, ENVELOPES["magic"])
+    spoil(pack, ENVELOPES["hash"])
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), (verdict.findings, verdict.err)
+    listed = git(site.repo.folder, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    assert names <= set(listed)
+    sound(webarc)
+
+
+def test_a_pack_from_which_nothing_can_be_read_stays(webarc: Webarc) -> None:
+    site = History(Archive.create(webarc.archive))
+    site.crawl({"a": "1"})
+    (pack,) = site.repo.git_dir.glob("objects/pack/*.pack")
+    pack.with_suffix(".idx").unlink()
+    damaged = spoil(pack, lambda data: data.__setitem__(slice(12, None), bytes(len(data) - 12)))
+    verdict = Verdict(webarc, "--repair")
+    assert verdict.code == 11 and pack.read_bytes() == damaged
+    assert any(pack.name in each["what"] and "backup" in each["what"] for each in verdict.notes), verdict.notes
 
 
 @pytest.fixture
@@ -407,15 +495,51 @@ def test_files_of_the_work_tree_are_restored_and_the_others_kept(crawled: tuple[
     verdict = Verdict(webarc)
     expected = {"p1/data.html", "p2/data.xml", "p3/data.xml", "p3/data.html"}
     assert {each["path"] for each in verdict.damage} == expected and verdict.kinds() == {"worktree"}
-    named = next(each for each in verdict.damage if each["path"] == "p1/data.html")
+    by_path = {each["path"]: each for each in verdict.damage}
+    named = by_path["p1/data.html"]
     assert (named["url"], named["version"]) == (site.url("/p1"), 3)
+    assert "moves it to .webarc/rescued/" in named["cure"]
+    assert "brings it back" in by_path["p2/data.xml"]["cure"] and "moves" not in by_path["p2/data.xml"]["cure"]
     verdict = Verdict(webarc, "--repair")
     assert (verdict.code, verdict.damage) == (10, []) and {each["path"] for each in verdict.repaired} == expected
+    kept = {each["path"]: Path(each["kept"]) for each in verdict.repaired if "kept" in each}
+    assert kept.keys() == expected - {"p2/data.xml"} and kept["p1/data.html"].read_bytes() == damaged
+    assert kept["p3/data.xml"].readlink() == Path("/etc") and verdict.notes == []
+    assert all(place.is_relative_to(folder / ".webarc" / "rescued") for place in kept.values())
     rescued = list((folder / ".webarc" / "rescued").rglob("*"))
     assert [path.read_bytes() for path in rescued if path.name == "data.html"] == [damaged]
     assert b"changed in 2" in (folder / "p1" / "data.html").read_bytes()
     assert user_git(folder, "status", "--porcelain") == ""
     sound(webarc)
+
+
+def test_a_repair_says_in_words_where_the_evidence_is(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    (folder / "p1" / "data.html").write_bytes(b"edited")
+    pack, *_ = sorted(folder.glob(".git/objects/pack/*.pack"))
+    spoil(pack, ENVELOPES["hash"])
+    ran = webarc.run("verify", "--repair")
+    kept = next(folder.glob(f".git/webarc-replaced/*/objects/pack/{pack.name}"))
+    assert f"; what was there is kept in {kept}." in ran.out, ran.out
+    # The damaged pack hid the edited file, which was found and restored later.
+    (file,) = (folder / ".webarc" / "rescued").glob("*/p1/data.html")
+    assert f"what was replaced is kept in {file}." in ran.err, ran.err
+    (folder / "p1" / "data.html").write_bytes(b"edited again")
+    ran = webarc.run("verify", "--repair")
+    (again,) = (folder / ".webarc" / "rescued").glob("*-2/p1/data.html")
+    assert f"; what was there is kept in {again}." in ran.out, ran.out
+
+
+def test_an_edited_file_of_an_older_version_is_named_by_that_version(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, folder = crawled
+    _, second, _ = sorted(git(folder, "tag").split())
+    user_git(folder, "checkout", "-q", "-f", second)
+    (folder / "p1" / "data.html").write_text("edited")
+    (folder / "p2" / "data.html").write_text("edited")
+    named = {note["path"]: note for note in sound(webarc).notes if "path" in note}
+    assert named["p1/data.html"]["url"] == site.url("/p1")
+    assert (named["p1/data.html"]["version"], named["p2/data.html"]["version"]) == (2, 1)
+    assert named["p1/data.html"]["commitTag"] == second.replace("%3A", ":")
 
 
 def test_tags_and_crawls_must_agree(crawled: tuple[Webarc, Site, Path]) -> None:

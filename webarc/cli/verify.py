@@ -82,7 +82,8 @@ def show_finding(context: Context, finding: Finding) -> None:
     if finding.path:
         where.append(finding.path)
     cure = f"; {finding.cure}" if finding.cure and finding.severity != "repaired" else ""
-    line = one_line(f"{finding.severity}: {', '.join(where)}: {finding.what}{cure}.")
+    kept = f"; what was there is kept in {finding.kept}" if finding.kept else ""
+    line = one_line(f"{finding.severity}: {', '.join(where)}: {finding.what}{cure}{kept}.")
     if finding.severity == "note":
         context.note(line)
     else:
