@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 import xmlschema
 
 from tests.crawls import Webarc
@@ -231,3 +233,22 @@ def test_a_guest_that_two_crawls_bring_is_one_version(webarc: Webarc) -> None:
 def test_links_that_must_not_be_followed_are_in_the_report(webarc: Webarc) -> None:
     with Site({"/": "<a href=/a rel=nofollow>a</a>", "/a": "x"}) as site:
         assert webarc.report(site.url())[site.url("/a")]["reason"] == "nofollow"
+
+
+@pytest.mark.parametrize("gone", [".git", "."])
+def test_a_repository_that_is_gone_is_not_begun_anew_without_a_word(webarc: Webarc, gone: str) -> None:
+    with Site({"/": "<a href=/a>a</a>", "/a": "<p>a"}) as site, Site({"/": "other"}) as other:
+        webarc.crawl(site.url())
+        folder = webarc.folder(site.url())
+        shutil.rmtree(folder / gone)
+        for _ in range(2):
+            ran = webarc.run("crawl", "--json", site.url(), other.url())
+            assert ran.code == 11 and "is gone, and with it 2 versions that the index knows" in ran.err, ran.err
+            assert not (folder / ".git").exists() and str(folder) in ran.err and "db-recover" in ran.err
+            assert webarc.commits(other.url())
+            assert webarc.run("status").code == webarc.run("verify").code == 11
+        if folder.exists():
+            folder.rename(webarc.archive.parent / "moved")
+        assert webarc.run("db-recover").code == 0
+        assert webarc.crawl(site.url())["counts"]["new"] == 2
+        assert webarc.run("verify").code == 0
