@@ -130,7 +130,8 @@ class Catalog:
         if wrong:
             raise Damaged(f"{repo.domain} is damaged: {wrong}.")
         if not self.index.read_only:
-            settle(repo)
+            for warning in settle(repo):
+                self._warn_once(warning)
             catch_up(repo, self.index, self._warn_once, self._on_progress)
         elif self.index.indexed_commit(repo.domain) != repo.tip():
             self._warn_once(f"{repo.domain}: the index may not be written to and does not have the newest crawls.")

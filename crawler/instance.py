@@ -139,6 +139,8 @@ class Instance:
     def crawl(self, result: Result) -> None:
         """Fetch, decide, report, commit."""
         job = self._job
+        # Told even if the crawl fails: files of the user's own may have been put aside.
+        result.warnings = self._problems
         scope = Scope(
             job.options.scope,
             list(job.starts),
@@ -179,7 +181,7 @@ class Instance:
                     harvest.ask(url, "start")
                 harvest.run()
             self._end(harvest, ending)
-        result.warnings += scope.problems + self._problems
+        result.warnings += scope.problems
         self._finish(harvest, judgement, ending, result)
 
     def _end(self, harvest: Harvest, ending: Ending) -> None:
@@ -197,7 +199,7 @@ class Instance:
         for landed in events:
             assert isinstance(landed, Landed)
             committed = self._index_commit(landed, events)
-            result.warnings += committed.warnings
+            result.warnings += [each for each in committed.warnings if each not in result.warnings]
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
             else:
@@ -234,7 +236,7 @@ class Instance:
         repository = self._archive.repository(domain)
         if repository.exists():
             with self._archive.lock_tree(domain):
-                mend(repository)
+                self._problems += mend(repository)
         catch_up(repository, self._index, self._problems.append)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)
