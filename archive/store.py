@@ -116,7 +116,7 @@ class Archive:
 def _crawl_time(tag: str) -> datetime | None:
     try:
         return times.parse(tag.partition("@")[0])
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
