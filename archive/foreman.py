@@ -225,6 +225,8 @@ class Foreman:
         return finding.repaired()
 
     def _look_at_staging(self) -> None:
+        if not self._archive.is_writable():
+            return  # nobody can go on with a crawl here
         if self._wishes.repair:
             self._archive.clear_stale_staging()
         resumable = len(self._archive.resumable_staging())

@@ -113,6 +113,7 @@ class _Run:
         start_time = times.now()
         # Where there is no archive, there is nothing to go on with.
         archive = self._context.archive(create=bool(self._starts))
+        archive.check_writable()
         self._check_report()
         self._check_filters()
         archive.clear_stale_staging()
