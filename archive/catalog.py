@@ -19,6 +19,7 @@ from webarc.archive.contents import Contents
 from webarc.archive.indexing import Progress, catch_up
 from webarc.archive.instants import instant
 from webarc.archive.layout import arc_of
+from webarc.archive.loss import refuse_loss
 from webarc.archive.nearest import nearest_arcs
 from webarc.archive.pages import Page, just_after, moment_of, removed_before
 from webarc.archive.repository import Repository
@@ -78,6 +79,12 @@ class Catalog:
         """Every domain that has a repository, sorted."""
         return self.archive.domains()
 
+    def known_domains(self) -> list[str]:
+        """Every domain that has a repository, or had one of which the index knows versions, sorted."""
+        there = self.archive.domains()
+        lost = set(self.index.domains()).difference(there)
+        return sorted([*there, *filter(self.index.version_count, lost)])
+
     def domain(self, text: str) -> str:
         """The domain that a host or a URL means, its index up to date; raises UnknownDomain naming the nearest."""
         names = domain_spellings(text)
@@ -118,11 +125,13 @@ class Catalog:
             self._warn_once(f"{domain}: the index could not be brought up to date: {problem}")
 
     def _bring(self, repo: Repository) -> None:
+        refuse_loss(repo, self.index)
         wrong = ailment(repo.git_dir) if repo.exists() else ""
         if wrong:
             raise Damaged(f"{repo.domain} is damaged: {wrong}.")
         if not self.index.read_only:
-            settle(repo)
+            for warning in settle(repo):
+                self._warn_once(warning)
             catch_up(repo, self.index, self._warn_once, self._on_progress)
         elif self.index.indexed_commit(repo.domain) != repo.tip():
             self._warn_once(f"{repo.domain}: the index may not be written to and does not have the newest crawls.")

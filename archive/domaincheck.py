@@ -108,7 +108,8 @@ class DomainCheck:
                 git(["merge-base", "--is-ancestor", shown, tip], self._repo.git_dir)
             try:
                 with self._repo.archive.lock_tree(self._repo.domain):
-                    mend(self._repo)
+                    warnings = mend(self._repo)
+                self._tell_all([note(self._repo.domain, "worktree", each.rstrip(".")) for each in warnings])
             except StorageProblem as problem:
                 self._tell(note(self._repo.domain, "worktree", f"it is behind git and stays so: {problem}"))
 

@@ -17,7 +17,7 @@ from webarc.archive.layout import arc_file, domain_folder, url_of
 from webarc.archive.recovery import heaviest_first, recover
 from webarc.archive.repairing import keep_index
 from webarc.archive.store import Archive
-from webarc.archive.verified import remember_verified
+from webarc.archive.verified import remember_verified, withdraw_verified
 from webarc.errors import Damaged, WebarcError, worst
 from webarc.sql.index import Index
 from webarc.sql.inspection import index_file
@@ -149,7 +149,7 @@ class Foreman:
         return [Task(REPAIR, domain, tuple(damage), self._index_is_whole())]
 
     def _settle(self, domain: str) -> list[Task]:
-        """Say what was found in a domain, and remember that it is sound if it is."""
+        """Say what was found in a domain, and remember whether it is sound."""
         outcomes = self._outcomes.pop(domain, [])
         findings = [finding for outcome in outcomes for finding in outcome.findings]
         left = {finding.key() for finding in findings if finding.is_damage}
@@ -160,6 +160,8 @@ class Foreman:
         for finding in [*mended, *map(self._named, findings), *kept.rest()]:
             self._count(finding)
         sound = not left and self._index_is_whole() and not self.summary.failures
+        if left:
+            withdraw_verified(self._archive.repository(domain).git_dir)
         for outcome in outcomes:
             self.summary.versions += outcome.versions
             self.summary.files += outcome.files
@@ -229,6 +231,8 @@ class Foreman:
         return finding.repaired()
 
     def _look_at_staging(self) -> None:
+        if not self._archive.is_writable():
+            return  # nobody can go on with a crawl here
         if self._wishes.repair:
             self._archive.clear_stale_staging()
         resumable = len(self._archive.resumable_staging())

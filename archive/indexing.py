@@ -11,6 +11,7 @@ from operator import itemgetter
 from webarc.archive.document import parse
 from webarc.archive.history import Change, Commit
 from webarc.archive.layout import INTERNAL, METADATA, arc_file, domain_folder
+from webarc.archive.loss import refuse_loss
 from webarc.archive.metadata import Metadata
 from webarc.archive.numbering import Numbering
 from webarc.archive.objects import ObjectReader
@@ -44,7 +45,8 @@ def catch_up(
 ) -> int:
     """Write what git holds beyond the index; returns how many versions that were.
 
-    The rows of a domain without a repository, or without a commit, are removed. What is damaged in git is left out.
+    The rows of a domain without a commit are removed; if its repository is gone, with versions that the index knows,
+    that raises Damaged. What is damaged in git is left out.
     `on_problem` gets a sentence for everything that cannot be read, `on_progress` the domain and the versions so far.
     `known` holds documents by blob that the caller has written itself and that need not be read from git again.
     """
@@ -67,8 +69,9 @@ def catch_up(
             with suppress(_MovedOn):
                 reading.read(commits)
             versions += reading.versions
+    refuse_loss(repo, index)
     if index.knows(repo.domain):
-        # The repository is gone, or empty, and so is what was true of it.
+        # The repository is empty, and so is what was true of it.
         index.forget(repo.domain)
     return versions
 

@@ -42,11 +42,13 @@ def instant(text: str, *, end: bool = False, now: datetime | None = None) -> dat
     current = (now or times.now()).astimezone(CET).replace(microsecond=0)
     try:
         found = _plain(words, end) or _named(words, end, current) or _ago(words, current)
+        here = found.astimezone(CET) if found is not None else None
     except (ValueError, OverflowError):
-        found = None
-    if found is None:
+        # In another zone a time may be before the year 1 or behind the year 9999.
+        here = None
+    if here is None:
         raise BadTime(f"{text[:80]!r} is not a time; {_HINT}.")
-    return found.astimezone(CET)
+    return here
 
 
 def span(text: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -20,6 +21,7 @@ _FIRST_NAP = 0.01
 _LONGEST_NAP = 0.5
 # The options that may stand before a subcommand with a value behind them.
 _TAKE_A_VALUE = ("--archive", "--config", "--database")
+_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _PLAIN_WORD = re.compile(r"[a-z][a-z-]*")
 
 
@@ -70,7 +72,7 @@ def free(descriptor: int) -> bool:
 @contextmanager
 def _locked(path: Path, what: str, *, shared: bool, wait: float | None, tree: bool) -> Iterator[None]:
     with storage(f"opening the lock file {path}"):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = _opened(path, shared=shared)
     try:
         _acquire(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, what, wait)
         _sign(descriptor)
@@ -80,6 +82,16 @@ def _locked(path: Path, what: str, *, shared: bool, wait: float | None, tree: bo
         _held.pop(descriptor, None)
         # Closing, not unlocking: forked children and started programs share the lock and may still need it.
         os.close(descriptor)
+
+
+def _opened(path: Path, *, shared: bool) -> int:
+    """The lock file, open; where nothing may be written, those who only look need but read it."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        if not shared or error.errno not in _READ_ONLY:
+            raise
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _acquire(descriptor: int, mode: int, what: str, wait: float | None) -> None:

@@ -11,6 +11,7 @@ from operator import attrgetter
 from webarc.archive import times
 from webarc.archive.instants import instant
 from webarc.errors import NoSuchVersion
+from webarc.sql.index import LAST
 from webarc.sql.rows import VersionRow
 
 _NUMBER = re.compile(r"[+-]?\d{1,5}", re.ASCII)
@@ -89,7 +90,7 @@ def moment_of(tag: str) -> str | None:
     """The crawl time in a commitTag, as `yyyy-mm-dd hh:mm:ss`; None if it has none, as with a user's own commit."""
     try:
         return times.text(times.parse(tag.partition("@")[0]))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -101,4 +102,7 @@ def removed_before(row: VersionRow, when: str) -> bool:
 
 def just_after(moment: str) -> str:
     """The beginning of the commitTags of the second after a crawl time."""
-    return times.xml(times.parse(moment) + timedelta(seconds=1))
+    try:
+        return times.xml(times.parse(moment) + timedelta(seconds=1))
+    except OverflowError:
+        return LAST

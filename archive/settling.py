@@ -9,9 +9,13 @@ from webarc.archive.worktree import SHOWN, mend
 from webarc.errors import Locked, StorageProblem
 
 
-def settle(repo: Repository) -> None:
-    """Bring a work tree that is behind up to date; not while somebody is at work there, nor where nobody may write."""
+def settle(repo: Repository) -> list[str]:
+    """Bring a work tree that is behind up to date; not while somebody is at work there, nor where nobody may write.
+
+    Returns warnings.
+    """
     if repo.ref(SHOWN) == repo.tip() or not repo.shows_main():
-        return
+        return []
     with suppress(Locked, StorageProblem), repo.archive.lock_tree(repo.domain, wait=0):
-        mend(repo)
+        return mend(repo)
+    return []

@@ -41,6 +41,8 @@ class Archive:
         _check_tools()
         archive = cls(root)
         with storage(f"creating the archive {archive.root}"):
+            if archive.locks.is_dir():
+                archive.check_writable()
             if archive.root.exists() and not archive.root.is_dir():
                 raise UsageProblem(f"{archive.root} is not a folder; name one for the archive.")
             archive.root.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -56,6 +58,19 @@ class Archive:
         if not archive.locks.is_dir():
             raise NotAnArchive(f"{archive.root} holds no archive; make one with `webarc init` or name another folder.")
         return archive
+
+    def is_writable(self) -> bool:
+        """Whether this user may write here, and the disk lets anybody."""
+        places = (self.root, self.internal, self.locks, self.staging)
+        return all(os.access(place, os.W_OK) for place in places if place.exists())
+
+    def check_writable(self) -> None:
+        """Raises StorageProblem where nothing may be written."""
+        if not self.is_writable():
+            raise StorageProblem(
+                f"the archive {self.root} may not be written to; "
+                "run the command as the user who owns it, or make it writable if its disk is mounted read-only."
+            )
 
     def domains(self) -> list[str]:
         """Every domain that has a repository, however damaged, sorted."""
@@ -116,7 +131,7 @@ class Archive:
 def _crawl_time(tag: str) -> datetime | None:
     try:
         return times.parse(tag.partition("@")[0])
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -34,3 +34,9 @@ def remember_verified(git_dir: Path, commit: str) -> None:
     with suppress(OSError):
         fresh.write_text(f"{commit}\n{times.text(times.now())}\n", "ascii")
         fresh.rename(git_dir / _FILE)
+
+
+def withdraw_verified(git_dir: Path) -> None:
+    """Forget it, for damage has come to light; where nothing may be written, it stays."""
+    with suppress(OSError):
+        (git_dir / _FILE).unlink(missing_ok=True)

@@ -140,6 +140,8 @@ class Instance:
     def crawl(self, result: Result) -> None:
         """Fetch, decide, report, commit."""
         job = self._job
+        # Told even if the crawl fails: files of the user's own may have been put aside.
+        result.warnings = self._problems
         scope = Scope(
             job.options.scope,
             list(job.starts),
@@ -180,7 +182,7 @@ class Instance:
                     harvest.ask(url, "start")
                 harvest.run()
             self._end(harvest, ending)
-        result.warnings += scope.problems + self._problems + judgement.problems[:_MOST_SAID]
+        result.warnings += scope.problems + judgement.problems[:_MOST_SAID]
         self._finish(harvest, judgement, ending, result)
 
     def _end(self, harvest: Harvest, ending: Ending) -> None:
@@ -198,7 +200,7 @@ class Instance:
         for event in events:
             committed = self._index_commit(event, events) if isinstance(event, Landed) else event
             reporter.found_same(committed.domain, committed.same)
-            result.warnings += committed.warnings
+            result.warnings += [each for each in committed.warnings if each not in result.warnings]
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
             elif committed.commit_tag:
@@ -236,7 +238,7 @@ class Instance:
         repository.check_place()
         if repository.exists():
             with self._archive.lock_tree(domain):
-                mend(repository)
+                self._problems += mend(repository)
         catch_up(repository, self._index, self._problems.append)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)

@@ -107,7 +107,7 @@ def _moment(text: str) -> str:
         return text
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment.astimezone(_CET) if moment.tzinfo else moment
+    except (ValueError, OverflowError):
         return text
-    moment = moment.astimezone(_CET) if moment.tzinfo else moment
     return f"{moment:%Y-%m-%d %H:%M:%S}"

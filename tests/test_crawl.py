@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import xmlschema
 from tests.crawls import Webarc
 from tests.servers import Page, Site, redirect
 from webarc.archive.document import parse
+from webarc.archive.tags import tag_name
 from webarc.schema import schema_path
 
 SMALL = {
@@ -283,3 +286,57 @@ def test_a_guest_that_two_crawls_bring_is_one_version(webarc: Webarc) -> None:
 def test_links_that_must_not_be_followed_are_in_the_report(webarc: Webarc) -> None:
     with Site({"/": "<a href=/a rel=nofollow>a</a>", "/a": "x"}) as site:
         assert webarc.report(site.url())[site.url("/a")]["reason"] == "nofollow"
+
+
+@pytest.mark.parametrize("gone", [".git", "."])
+def test_a_repository_that_is_gone_is_not_begun_anew_without_a_word(webarc: Webarc, gone: str) -> None:
+    with Site({"/": "<a href=/a>a</a>", "/a": "<p>a"}) as site, Site({"/": "other"}) as other:
+        webarc.crawl(site.url())
+        folder = webarc.folder(site.url())
+        shutil.rmtree(folder / gone)
+        for _ in range(2):
+            ran = webarc.run("crawl", "--json", site.url(), other.url())
+            assert ran.code == 11 and "is gone, and with it 2 versions that the index knows" in ran.err, ran.err
+            assert not (folder / ".git").exists() and str(folder) in ran.err and "db-recover" in ran.err
+            assert webarc.commits(other.url())
+            assert webarc.run("status").code == webarc.run("verify").code == 11
+        if folder.exists():
+            folder.rename(webarc.archive.parent / "moved")
+        assert webarc.run("db-recover").code == 0
+        assert webarc.crawl(site.url())["counts"]["new"] == 2
+        assert webarc.run("verify").code == 0
+
+
+@pytest.fixture
+def edited(webarc: Webarc) -> Iterator[tuple[Webarc, Site, Path]]:
+    """A work tree that is behind main, and a page that was edited by hand there."""
+    with Site({"/": "<p>one"}) as site:
+        tag = webarc.crawl(site.url())["commitTag"]
+        folder = webarc.folder(site.url())
+        webarc.git(site.url(), "checkout", "-q", tag_name(tag))
+        site.pages["/"] = "<p>two"
+        webarc.crawl(site.url())
+        webarc.git(site.url(), "checkout", "-q", "main")
+        (folder / "%_" / "data.html").write_text("<p>by hand")
+        yield webarc, site, folder
+
+
+@pytest.mark.parametrize("words", [("crawl",), ("list",), ("verify",), ("log",)])
+def test_an_edit_that_stood_in_the_way_is_named_by_whoever_puts_it_aside(
+    edited: tuple[Webarc, Site, Path], words: tuple[str, ...]
+) -> None:
+    webarc, site, folder = edited
+    site.pages["/"] = "<p>three"
+    ran = webarc.run(*words, *([site.url()] if words[0] in ("crawl", "log") else []))
+    (rescued,) = (folder / ".webarc" / "rescued").rglob("data.html")
+    assert ran.code == 0 and rescued.read_text() == "<p>by hand"
+    said = ran.out + ran.err
+    assert said.count("1 file changed by hand stood in the way") == 1 and str(folder / ".webarc" / "rescued") in said
+
+
+def test_what_is_checked_out_by_hand_is_told_once(edited: tuple[Webarc, Site, Path]) -> None:
+    webarc, site, _ = edited
+    webarc.git(site.url(), "checkout", "-q", "-f", "--detach")
+    site.pages["/"] = "<p>three"
+    (warning,) = webarc.crawl(site.url())["warnings"]
+    assert "has something other than main checked out" in warning

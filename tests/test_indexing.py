@@ -489,22 +489,27 @@ def test_a_repository_that_cannot_be_read_has_no_rows_until_it_is_restored(
     assert rows_of(index, HOST) == before
 
 
-@pytest.mark.parametrize("how", ["removed", "emptied"])
-def test_rows_of_a_repository_that_is_gone_are_forgotten(
-    archive: Archive, index: Index, site: History, how: str
-) -> None:
+def test_rows_of_a_repository_that_was_emptied_are_forgotten(archive: Archive, index: Index, site: History) -> None:
     other = History(archive, "other.org")
     for history in (site, other):
         history.crawl({"a": "1"})
         catch_up(history.repo, index)
-    if how == "removed":
-        shutil.rmtree(site.repo.folder)
-    else:
-        for name in git(site, "for-each-ref", "--format=%(refname)").split():
-            git(site, "update-ref", "-d", name)
+    for name in git(site, "for-each-ref", "--format=%(refname)").split():
+        git(site, "update-ref", "-d", name)
     assert catch_up(site.repo, index) == 0
     assert index.domains() == ["other.org"] and not index.knows(HOST)
     assert list(index.versions(HOST)) == [] and index.crawls(HOST) == []
+
+
+@pytest.mark.parametrize("gone", [".git", "."])
+def test_rows_of_a_repository_that_is_gone_are_the_trace_of_the_loss(index: Index, site: History, gone: str) -> None:
+    site.crawl({"a": "1"})
+    catch_up(site.repo, index)
+    before = rows_of(index, HOST)
+    shutil.rmtree(site.repo.folder / gone)
+    with pytest.raises(Damaged, match=r"is gone, and with it 1 version that the index knows; restore .* db-recover"):
+        catch_up(site.repo, index)
+    assert rows_of(index, HOST) == before
 
 
 @pytest.mark.parametrize("name", ["refs/heads/main", "refs", "HEAD"])
@@ -528,11 +533,11 @@ def test_rows_of_half_a_commit_are_forgotten_with_the_repository(index: Index, s
     assert knows_nothing(index)
 
 
-def test_all_domains_caught_up_are_those_that_have_a_repository(archive: Archive, index: Index, site: History) -> None:
+def test_a_rebuilt_index_has_only_domains_with_a_repository(archive: Archive, index: Index, site: History) -> None:
     site.crawl({"a": "1"})
     catch_up_all(archive, index)
     shutil.rmtree(site.repo.folder)
-    assert catch_up_all(archive, index) == 0
+    assert recover(archive, index).versions == 0
     assert knows_nothing(index)
 
 

@@ -71,6 +71,7 @@ def test_a_month_that_has_no_such_day_gives_its_last_one() -> None:
 NO_TIMES = """
     soon|2026-13-01|2026-02-30|2026-11-15 25:00|2026-11-15 10:61|20261|20261315|2026111523500|3 days|ago|3 moons ago
     |0x7e8|last tuesdays|15.11.2026|last today|²⁰²⁶|99999999 years ago|999999999 days ago|0000-01-01
+    |0001-01-01T00:00:00+14:00|9999-12-31T23:59:59-14:00
     |2026-11-15T10:00+99:00|-1|1e3|٢٠٢٦-11-15|a|a ago|3 3 days ago|and ago|-3 days ago|3.5 days ago| |
 """
 

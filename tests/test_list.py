@@ -106,8 +106,23 @@ def test_one_broken_repository_does_not_hide_the_others(tmp_path: Path) -> None:
     assert ran.code == 3 and "a.org" in ran.err
     shutil.rmtree(archive.repository("c.org").folder)
     ran = webarc.run("list", "--json", "--where", "number = 1")
-    assert [row["url"] for row in ran.objects()] == ["http://b.org/"]
-    assert ran.code == 3 and "a.org" in ran.err
+    # Of a repository that is gone, the index is the last to know.
+    assert sorted(row["url"] for row in ran.objects()) == ["http://b.org/", "http://c.org/"]
+    assert ran.code == 3 and "a.org" in ran.err and "the repository of c.org is gone" in ran.err
+
+
+@pytest.mark.parametrize("gone", [".git", "."])
+def test_a_repository_that_is_gone_is_named_each_time(tmp_path: Path, gone: str) -> None:
+    archive = Archive.create(tmp_path / "archive")
+    for name in ("a.org", "b.org"):
+        History(archive, name).crawl({"": "home"})
+    webarc = Webarc(archive.root)
+    assert webarc.run("list").code == 0
+    shutil.rmtree(archive.repository("a.org").folder / gone)
+    for arguments in (("list", "--json"), ("list", "--json"), ("list", "--json", "--where", "number = 1")):
+        ran = webarc.run(*arguments)
+        assert ran.code == 11 and len(ran.objects()) == 2 and ran.err.count("\n") == 1, (ran.out, ran.err)
+        assert "the repository of a.org is gone, and with it 1 version that the index knows" in ran.err
 
 
 MAIN = "refs/heads/main"

@@ -45,6 +45,33 @@ def test_a_url_of_another_kind(crawled: tuple[Webarc, Site]) -> None:
     one_sentence(webarc.run("get", "ftp://example.org/"), 2, "http")
 
 
+EARLY, LATE = "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"
+
+
+@pytest.mark.parametrize("when", [EARLY, LATE])
+@pytest.mark.parametrize(
+    "command", ["get URL --at", "log URL --since", "log DOMAIN --until", "checkout DOMAIN out --at", "list --where"]
+)
+def test_a_time_before_the_first_or_behind_the_last(crawled: tuple[Webarc, Site], command: str, when: str) -> None:
+    webarc, site = crawled
+    words = [{"URL": site.url(), "DOMAIN": site.domain}.get(word, word) for word in command.split()]
+    ran = webarc.run(*words, f"crawlTime > '{when}'" if command == "list --where" else when)
+    one_sentence(ran, 2, when, "write it like")
+
+
+def test_a_crawl_in_the_last_second_of_all(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    for when in ("9999-12-31T23:59:59", LATE):
+        for words in (("get", site.url(), "--version"), ("changes", site.domain)):
+            ran = webarc.run(*words, f"{when}@{site.domain}")
+            one_sentence(ran, 2, when)
+
+
+def test_going_on_where_there_is_no_archive(tmp_path: Path) -> None:
+    one_sentence(Webarc(tmp_path / "none").run("crawl", "--resume"), 2, "holds no archive", "webarc init")
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_misspelt_domain(crawled: tuple[Webarc, Site]) -> None:
     webarc, site = crawled
     one_sentence(webarc.run("changes", site.domain.replace("127.0.0.1", "127.0.0.11")), 2, site.domain)

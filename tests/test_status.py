@@ -142,6 +142,17 @@ def test_the_next_runs_and_whether_anybody_runs_them(crawled: tuple[Webarc, Site
     runner.communicate()
 
 
+def test_damage_that_verify_finds_ends_what_was_said_of_soundness(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    assert webarc.run("verify").code == 0 and "all found sound since" in webarc.run("status").out
+    page = folder / "a" / "data.html"
+    page.rename(folder / "kept")
+    assert webarc.run("verify").code == 11
+    assert status(webarc)["verified"] == 0 and "none known to be sound" in webarc.run("status").out
+    (folder / "kept").rename(page)
+    assert webarc.run("verify").code == 0 and "all found sound since" in webarc.run("status").out
+
+
 def test_nothing_from_the_web_reaches_the_terminal(crawled: tuple[Webarc, Site, Path]) -> None:
     webarc, _, folder = crawled
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/\x1b[2J\n")

@@ -39,6 +39,7 @@ def compact(context: Context, domains: tuple[str, ...], lock_wait: float, as_jso
     from webarc.archive.temp_dirs import prune_staging
     from webarc.cli.versions import opened
 
+    context.archive().check_writable()
     with opened(context) as catalog:
         archive = catalog.archive
         chosen = [catalog.domain(text) for text in domains] or archive.domains()

@@ -111,7 +111,9 @@ class _Run:
         from webarc.crawler.scheduler import Scheduler
 
         start_time = times.now()
-        archive = self._context.archive(create=True)
+        # Where there is no archive, there is nothing to go on with.
+        archive = self._context.archive(create=bool(self._starts))
+        archive.check_writable()
         self._check_report()
         self._check_filters()
         archive.clear_stale_staging()

@@ -9,6 +9,7 @@ import click
 from webarc.cli.bar import advancing
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line
+from webarc.errors import DatabaseProblem
 
 if TYPE_CHECKING:
     from webarc.archive.recovery import RecoverySummary
@@ -48,8 +49,13 @@ def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
     archive = context.archive()
     finish_interrupted(context)
     chosen = named_domains(archive, texts) if texts else None
-    index = Index(context.database_url())
+    index = Index.to_read(context.database_url())
     try:
+        if index.read_only:
+            raise DatabaseProblem(
+                "the index may not be written to; "
+                "run the command as the user who owns it, or name another place with --database."
+            )
         with advancing(context, len(chosen or archive.domains()), "read") as advance:
             summary = recover(archive, index, advance.moved, chosen, advance.done)
     finally:

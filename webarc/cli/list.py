@@ -65,7 +65,7 @@ def list_(context: Context, domain: str | None, where: str | None, every: bool, 
 
 def _list_domains(context: Context, catalog: Catalog) -> int:
     codes: list[int] = []
-    found = _totals(context, catalog, catalog.domains(), codes)
+    found = _totals(context, catalog, catalog.known_domains(), codes)
     if context.as_json:
         for each in found:
             json_line(_totals_json(each))
@@ -147,8 +147,7 @@ def _list_versions(context: Context, catalog: Catalog, text: str | None, where: 
     wanted = condition(where, span)
     domain = catalog.domain(text) if text is not None else None
     codes = [] if domain is None else [_code(catalog, domain)]
-    # Domains whose folders are gone are still in the index until somebody looks.
-    for each in {*catalog.domains(), *catalog.index.domains()} if domain is None else ():
+    for each in catalog.known_domains() if domain is None else ():
         _is_caught_up(context, catalog, each, codes)
     found = peeked(catalog.index.matching(wanted, domain))
     if found is None:

@@ -64,7 +64,7 @@ def _verified(found: Wellbeing) -> str:
     if not found.domains:
         return ""
     if not found.verified:
-        return ", none was ever verified"
+        return ", none known to be sound; `webarc verify` looks"
     since = f"since {found.oldest_verified}"
     return (
         f", all found sound {since}" if found.verified == found.domains else f", {found.verified} found sound {since}"

@@ -49,6 +49,8 @@ def verify(context: Context, domains: tuple[str, ...], repair: bool, since_last:
     from webarc.cli.takedowns import finish_interrupted
 
     archive = context.archive()
+    if repair:
+        archive.check_writable()
     finish_interrupted(context)
     chosen = named_domains(archive, domains) if domains else None
     count = len(archive.domains()) if chosen is None else len(chosen)

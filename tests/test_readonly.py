@@ -1,0 +1,51 @@
+"""An archive that may only be read: what can be told is told, all else is refused in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.archives import user_git
+from tests.crawls import Webarc
+from tests.disks import read_only
+from tests.servers import Site
+
+
+@pytest.fixture
+def crawled(webarc: Webarc) -> Iterator[tuple[Webarc, Site, Path]]:
+    """An archive with one domain, the site, and its folder."""
+    with Site({"/": "<a href=/a>a</a>", "/a": "<p>a"}) as site:
+        webarc.crawl(site.url())
+        yield webarc, site, webarc.folder(site.url())
+
+
+def test_a_sound_archive_is_found_sound(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, _ = crawled
+    with read_only(webarc.archive):
+        ran = webarc.run("verify")
+    assert ran.code == 0 and ran.out.startswith("Sound: 2 versions of 1 domain"), (ran.out, ran.err)
+
+
+@pytest.mark.parametrize("harm", ["file", "tag"])
+def test_damage_is_found(crawled: tuple[Webarc, Site, Path], harm: str) -> None:
+    webarc, site, folder = crawled
+    if harm == "file":
+        (folder / "a" / "data.html").unlink()
+    else:
+        user_git(folder, "tag", "-d", *user_git(folder, "tag").split())
+    with read_only(webarc.archive):
+        ran = webarc.run("verify")
+    damaged = [line for line in ran.out.splitlines() if line.startswith("damaged:")]
+    assert ran.code == 11 and len(damaged) == 1 and site.domain in damaged[0], (ran.out, ran.err)
+    assert "lock file" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize("command", ["crawl URL", "crawl --resume", "compact", "db-recover", "verify --repair", "init"])
+def test_what_must_write_says_what_to_do(crawled: tuple[Webarc, Site, Path], command: str) -> None:
+    webarc, site, _ = crawled
+    with read_only(webarc.archive):
+        ran = webarc.run(*(site.url() if word == "URL" else word for word in command.split()))
+    assert ran.code == 3 and ran.err.count("\n") == 1 and ran.out == "", (ran.out, ran.err)
+    assert "may not be written to; run the command as the user who owns it" in ran.err
