@@ -56,6 +56,12 @@ class Places:
         """The places of objects; those that the commits do not lead to are left out."""
         return {name: self._place(name, *first) for name, first in self._first(names).items()}
 
+    def neighbours(self, place: Place) -> list[str]:
+        """The trees that the commits before and after have at a place, as far as they have one."""
+        first, last = (self._commits.index(commit) for commit in (place.commits[0], place.commits[-1]))
+        numbers = [number for number in (first - 1, last + 1) if 0 <= number < len(self._commits)]
+        return [tree for tree in (self._at(number, place.path) for number in numbers) if tree]
+
     def _first(self, names: set[str]) -> dict[str, tuple[Entry, int]]:
         """The path at which each object is first met, and the number of the commit."""
         found: dict[str, tuple[Entry, int]] = {}

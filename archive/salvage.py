@@ -12,7 +12,9 @@ from webarc.archive.importer import MAIN
 from webarc.archive.packs import Packs, legible
 from webarc.archive.repository import Repository
 from webarc.archive.rescue import blob_id
-from webarc.errors import GitProblem
+from webarc.archive.treebuilding import TreeBuilding
+from webarc.archive.walk import legible_commits
+from webarc.errors import Damaged, GitProblem
 
 _QUICK_ONLY = ("pack/*.rev", "pack/*.bitmap", "pack/multi-pack-index*", "info/commit-graph", "info/commit-graphs")
 
@@ -51,16 +53,24 @@ class Salvage:
             self._aside.move(self._objects / name[:2] / name[2:])
 
     def _restore(self, lost: set[str]) -> None:
-        """Blobs from the work tree, trees from git's index: what has the name of the lost object is that object."""
+        """Blobs from the work tree, trees from git's index or put together: what has its name is the lost object."""
         missing = lost - set(legible(self._repo, sorted(lost)))
         if not missing:
             return
         with suppress(GitProblem):
             git(["write-tree", "--missing-ok"], self._repo.git_dir)
+        self._build_trees(missing)
         for path, blob in self._shown():
             if blob in missing and self._holds(path, blob):
                 git(["hash-object", "-w", "--no-filters", "--", str(self._repo.folder / path)], self._repo.git_dir)
                 missing.discard(blob)
+
+    def _build_trees(self, missing: set[str]) -> None:
+        with suppress(GitProblem, Damaged), self._repo.reader() as reader:
+            lost = missing - set(legible(self._repo, sorted(missing)))
+            if lost:
+                commits = legible_commits(self._repo, reader, lambda _problem: None)
+                TreeBuilding(self._repo, reader, commits).run(lost)
 
     def _shown(self) -> Iterator[tuple[str, str]]:
         """Path and blob of what the work tree shows, from git's index should the tree itself be lost."""

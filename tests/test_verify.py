@@ -408,6 +408,24 @@ def test_a_damaged_folder_is_named_by_what_it_held(webarc: Webarc, folders: Hist
     assert not any(each in found["what"] for each in others), found["what"]
 
 
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("tree", [*TREES, "main~2:docs", "main~2:docs/x", "main~2:p", "main~2^{tree}"])
+def test_a_damaged_folder_is_put_together_anew(webarc: Webarc, folders: History, tree: str, packed: bool) -> None:
+    folder = folders.repo.folder
+    name = git(folder, "rev-parse", tree)
+    before = git(folder, "cat-file", "-p", name)
+    if packed:
+        user_git(folder, "repack", "-q", "-a", "-d", "--depth=0", "--window=0")
+        (pack,) = folder.glob(".git/objects/pack/*.pack")
+        flip_object(folder, pack, name)
+    else:
+        harm(folder, name)
+    verdict = Verdict(webarc, "--repair")
+    assert (verdict.code, verdict.damage) == (10, []), (verdict.findings, verdict.err)
+    assert git(folder, "cat-file", "-p", name) == before
+    sound(webarc)
+
+
 def test_a_damaged_folder_that_several_crawls_share_names_them(webarc: Webarc, folders: History) -> None:
     folder = folders.repo.folder
     harm(folder, git(folder, "rev-parse", "main:p"))
