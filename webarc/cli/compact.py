@@ -37,12 +37,12 @@ def compact(context: Context, domains: tuple[str, ...], lock_wait: float, as_jso
     of this runs by itself after every so many crawls (setting compact.every).
     """
     from webarc.archive.temp_dirs import prune_staging
-    from webarc.cli.versions import opened
+    from webarc.cli.versions import chosen_domain, opened
 
     context.archive().check_writable()
     with opened(context) as catalog:
         archive = catalog.archive
-        chosen = [catalog.domain(text) for text in domains] or archive.domains()
+        chosen = [chosen_domain(context, catalog, text) for text in domains] or archive.domains()
     done, codes = [], []
     for domain in dict.fromkeys(chosen):
         try:
