@@ -33,6 +33,14 @@ def domain_spellings(text: str) -> list[str]:
     return [host_of(url) for url in spellings(text)]
 
 
+def beyond_domain(text: str) -> str:
+    """The path and the query of a text that was to name a domain; empty if it names nothing beyond that."""
+    text = text.strip(_AROUND)
+    if "%_" in text:
+        return ""  # a domain's folder
+    return spellings(text)[0].partition("://")[2].partition("/")[2]
+
+
 def is_bare_host(text: str) -> bool:
     """Whether a text names a host alone: no scheme, no path, no query."""
     text = text.strip(_AROUND)

@@ -72,6 +72,19 @@ def test_going_on_where_there_is_no_archive(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.parametrize("command", ["changes", "list", "checkout", "compact", "verify", "db-recover"])
+def test_a_page_where_a_domain_is_wanted(crawled: tuple[Webarc, Site], command: str, tmp_path: Path) -> None:
+    webarc, site = crawled
+    more = [tmp_path / "out"] if command == "checkout" else []
+    for text in (site.url("/about"), f"{site.domain}/about"):
+        ran = webarc.run(command, text, *more)
+        assert ran.code == 0 and f"the path /about is ignored; all of {site.domain} is meant.\n" in ran.err, ran.err
+        more = [tmp_path / "more"] if more else []
+    for text in (site.url(), site.domain, webarc.folder(site.url()).name):
+        ran = webarc.run("list", text)
+        assert (ran.code, ran.err) == (0, "")
+
+
 def test_a_misspelt_domain(crawled: tuple[Webarc, Site]) -> None:
     webarc, site = crawled
     one_sentence(webarc.run("changes", site.domain.replace("127.0.0.1", "127.0.0.11")), 2, site.domain)

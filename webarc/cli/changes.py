@@ -10,7 +10,7 @@ import click
 from webarc.cli.context import Context, command
 from webarc.cli.diff import at_most_two
 from webarc.cli.output import json_line, rows
-from webarc.cli.versions import opened, version_json
+from webarc.cli.versions import chosen_domain, opened, version_json
 from webarc.diff.shares import rounded, written
 from webarc.errors import Damaged
 
@@ -60,7 +60,7 @@ def changes(
 
     at_most_two(domain, crawls)
     with opened(context) as catalog:
-        domain = catalog.domain(domain)
+        domain = chosen_domain(context, catalog, domain)
         tags = _chosen(catalog, domain, crawls)
         if tags is None:
             context.note(f"{domain} was crawled only once; there is nothing to compare yet.")

@@ -13,7 +13,7 @@ import click
 
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line, safe
-from webarc.cli.versions import opened
+from webarc.cli.versions import chosen_domain, opened
 
 if TYPE_CHECKING:
     from webarc.archive.checkout import Progress, Summary, Wishes
@@ -65,7 +65,7 @@ def checkout(
     from webarc.archive.checkout import check_out, moment_named
 
     with opened(context) as catalog:
-        name = catalog.domain(domain)
+        name = chosen_domain(context, catalog, domain)
         wishes = _wishes(links == "relative", requisites, force)
         when = moment_named(catalog, name, at, context.note)
         with _progress(context) as moved:

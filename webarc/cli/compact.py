@@ -37,12 +37,12 @@ def compact(context: Context, domains: tuple[str, ...], lock_wait: float, as_jso
     of this runs by itself after every so many crawls (setting compact.every).
     """
     from webarc.archive.temp_dirs import prune_staging
-    from webarc.cli.versions import opened
+    from webarc.cli.versions import chosen_domain, opened
 
     context.archive().check_writable()
     with opened(context) as catalog:
         archive = catalog.archive
-        chosen = [catalog.domain(text) for text in domains] or archive.domains()
+        chosen = [chosen_domain(context, catalog, text) for text in domains] or archive.domains()
     done, codes = [], []
     for domain in dict.fromkeys(chosen):
         try:
@@ -51,7 +51,7 @@ def compact(context: Context, domains: tuple[str, ...], lock_wait: float, as_jso
             say_error(type(error).__name__, str(error), as_json)
             codes.append(error.exit_code)
     removed, freed = prune_staging(archive)
-    _show(context, done, removed, freed)
+    _show(context, done, removed, freed, failed=bool(codes))
     return worst(codes)
 
 
@@ -69,7 +69,7 @@ def _compacted(context: Context, archive: Archive, domain: str, lock_wait: float
     return result
 
 
-def _show(context: Context, done: list[Compaction], removed: int, freed: int) -> None:
+def _show(context: Context, done: list[Compaction], removed: int, freed: int, *, failed: bool) -> None:
     from webarc.config.units import rough_size
 
     if context.as_json:
@@ -80,7 +80,7 @@ def _show(context: Context, done: list[Compaction], removed: int, freed: int) ->
         lines = [_line(each) for each in done]
         total = ["all", rough_size(before), rough_size(after), "", "", f"{sum(each.seconds for each in done):.1f} s"]
         rows(("domain", "before", "after", "packs", "loose", "took"), [*lines, total] if len(done) > 1 else lines)
-    elif not removed:
+    elif not removed and not failed:
         context.note("there was nothing to pack.")
     if removed:
         context.note(f"{removed} temp dirs of dead processes removed, {rough_size(freed)}")

@@ -9,6 +9,7 @@ import click
 from webarc.cli.bar import advancing
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line
+from webarc.cli.versions import note_paths
 from webarc.errors import DatabaseProblem
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
     archive = context.archive()
     finish_interrupted(context)
     chosen = named_domains(archive, texts) if texts else None
+    note_paths(context, texts)
     index = Index.to_read(context.database_url())
     try:
         if index.read_only:
@@ -72,6 +74,7 @@ def _compare(context: Context, texts: tuple[str, ...]) -> int:
 
     archive = context.archive()
     chosen = named_domains(archive, texts) if texts else None
+    note_paths(context, texts)
     with advancing(context, len(chosen or archive.domains()), "read") as advance:
         summary = verify(
             archive,

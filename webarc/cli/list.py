@@ -10,7 +10,7 @@ import click
 from webarc.cli.columns import lines
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line, rows
-from webarc.cli.versions import opened, peeked, version_json
+from webarc.cli.versions import chosen_domain, opened, peeked, version_json
 from webarc.config.units import rough_size
 from webarc.errors import Damaged, DatabaseProblem, StorageProblem, UsageProblem, worst
 
@@ -123,7 +123,7 @@ def _totals_json(each: TotalsRow) -> dict[str, object]:
 
 
 def _list_urls(context: Context, catalog: Catalog, text: str, every: bool) -> int:
-    domain = catalog.domain(text)
+    domain = chosen_domain(context, catalog, text)
     found = peeked((row, count) for row, count in catalog.index.urls(domain) if every or row.is_current)
     if found is None:
         context.note(f"{domain} has no pages{'' if every else ' now; --all lists those that are gone'}.")
@@ -145,7 +145,7 @@ def _list_versions(context: Context, catalog: Catalog, text: str | None, where: 
     from webarc.sql.where import condition
 
     wanted = condition(where, span)
-    domain = catalog.domain(text) if text is not None else None
+    domain = chosen_domain(context, catalog, text) if text is not None else None
     codes = [] if domain is None else [_code(catalog, domain)]
     for each in catalog.known_domains() if domain is None else ():
         _is_caught_up(context, catalog, each, codes)

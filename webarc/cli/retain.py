@@ -55,12 +55,12 @@ def retain(
     """
     from webarc.archive.retention import parse_keep
     from webarc.cli.takedowns import finish_interrupted
-    from webarc.cli.versions import opened
+    from webarc.cli.versions import chosen_domain, opened
 
     rules = parse_keep(keep)
     finish_interrupted(context)
     with opened(context) as catalog:
-        chosen = list(dict.fromkeys([catalog.domain(text) for text in domains] or catalog.domains()))
+        chosen = list(dict.fromkeys([chosen_domain(context, catalog, text) for text in domains] or catalog.domains()))
         thinning = _shown(context, catalog, chosen, rules, dry_run)
     if dry_run or not thinning:
         return 0

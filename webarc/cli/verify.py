@@ -9,6 +9,7 @@ import click
 from webarc.cli.bar import advancing
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line, one_line, say_error
+from webarc.cli.versions import note_paths
 
 if TYPE_CHECKING:
     from webarc.archive.findings import Finding
@@ -53,6 +54,7 @@ def verify(context: Context, domains: tuple[str, ...], repair: bool, since_last:
         archive.check_writable()
     finish_interrupted(context)
     chosen = named_domains(archive, domains) if domains else None
+    note_paths(context, domains)
     count = len(archive.domains()) if chosen is None else len(chosen)
     wishes = Wishes(repair=repair, since_last=since_last)
     with advancing(context, count, "verified") as advance:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
@@ -37,6 +37,22 @@ def opened(context: Context) -> Iterator[Catalog]:
             yield catalog
     finally:
         index.close()
+
+
+def chosen_domain(context: Context, catalog: Catalog, text: str) -> str:
+    """The domain that a text means; that a path in it says nothing is told."""
+    domain = catalog.domain(text)
+    note_paths(context, (text,))
+    return domain
+
+
+def note_paths(context: Context, texts: Iterable[str]) -> None:
+    """Tell of pages that were named where a domain is wanted."""
+    from webarc.archive.spellings import beyond_domain, domain_spellings
+
+    for text in texts:
+        if path := beyond_domain(text):
+            context.note(f"the path /{path} is ignored; all of {domain_spellings(text)[0]} is meant.")
 
 
 def version_json(row: VersionRow) -> dict[str, object]:
