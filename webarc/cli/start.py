@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 _NOTHING_IS_CRAWLED = {"-h", "--help", "--dry-run"}
 
@@ -18,7 +20,18 @@ def main() -> None:
         begin()
     from webarc.cli.main import main as run
 
-    run()
+    try:
+        run()
+    except SystemExit as end:
+        _end(end.code)
+
+
+def _end(code: object) -> NoReturn:
+    """End at once: what a command holds is released when it returns, and taking the interpreter apart takes 20 ms."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 
 def _open_closed() -> None:
