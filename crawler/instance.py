@@ -48,6 +48,7 @@ from webarc.sql.rows import CurrentRow
 _LOCK_LOOK = 0.5
 _GARBAGE = 50_000
 _MOST_SAID = 20
+_SMALL_DOMAIN = 2_000
 
 
 def run_instance(job: Job, connection: Connection) -> None:
@@ -88,7 +89,7 @@ class Instance:
         self._crawl_times: dict[str, str] = {}
         self._previous: dict[str, Previous] = {}
         self._objects: dict[str, tuple[ObjectReader, str]] = {}
-        self._empty: dict[str, bool] = {}
+        self._rows: dict[str, dict[str, CurrentRow] | None] = {}
         self._problems: list[str] = []
         self._owned: dict[str, str] = {}
 
@@ -281,11 +282,18 @@ class Instance:
         return self._objects[domain]
 
     def _current(self, domain: str, arcs: list[str]) -> dict[str, CurrentRow]:
-        if domain not in self._empty:
+        if domain not in self._rows:
             if domain not in self._owned:
                 catch_up(self._archive.repository(domain), self._index)
-            self._empty[domain] = self._index.current_count(domain) == 0
-        return {} if self._empty[domain] else self._index.current(domain, arcs)
+            self._rows[domain] = self._all_rows(domain)
+        rows = self._rows[domain]
+        return self._index.current(domain, arcs) if rows is None else {arc: rows[arc] for arc in arcs if arc in rows}
+
+    def _all_rows(self, domain: str) -> dict[str, CurrentRow] | None:
+        """All that a small domain has, read at once, which is quicker than some at a time; None for a large one."""
+        if self._index.current_count(domain) > _SMALL_DOMAIN:
+            return None
+        return {row.arc: row for row in self._index.current_arcs(domain)}
 
     def _look_up(self, item: Item) -> None:
         arc = arc_of(item.url)
