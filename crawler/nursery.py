@@ -30,10 +30,6 @@ class Nursery:
         self._line = line
         self._process = process  # as long as somebody holds it, nobody complains that it is still running
 
-    def close(self) -> None:
-        """It ends when nobody is at this end of the line any more."""
-        self._line.close()
-
     def instance(self) -> tuple[Connection, int]:
         """A new instance, which waits for its job: our end of the line to it, and the id of its process."""
         from multiprocessing import Pipe
@@ -70,14 +66,6 @@ def instance() -> tuple[Connection, int]:
             return _begun.instance()
     _begun = _spawned()
     return _begun.instance()
-
-
-def release() -> None:
-    """No more instances are wanted for now: let it end while those that there are still work."""
-    global _begun
-    if _begun is not None:
-        _begun.close()
-        _begun = None
 
 
 def _spawned() -> Nursery:

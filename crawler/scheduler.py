@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from webarc.archive.urls import host_of, key_of
 from webarc.crawler.control import DONE, JOIN, NOTE, PROGRESS, STOP
 from webarc.crawler.job import Job, Progress, Result
-from webarc.crawler.nursery import instance, release
+from webarc.crawler.nursery import instance
 from webarc.errors import Stopped, WebarcError
 
 
@@ -57,8 +57,6 @@ class Scheduler:
         while self._queue or self._running:
             while self._queue and len(self._running) < self._at_once:
                 self._start(self._queue.popleft())
-            if not self._queue:
-                release()
             for connection in wait(list(self._running), timeout=0.2):
                 assert isinstance(connection, Connection)
                 self._hear(connection)

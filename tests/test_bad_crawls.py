@@ -245,10 +245,13 @@ def test_an_unlinked_page_that_fails_once_is_asked_for_again(webarc: Webarc, sit
         assert webarc.crawl(site.url())["counts"]["gone"] == 1
 
 
-def test_a_domain_folder_that_was_deleted_is_made_again(webarc: Webarc, site: Site) -> None:
+def test_a_domain_folder_that_was_deleted_is_made_again_when_that_is_meant(webarc: Webarc, site: Site) -> None:
     with site:
         first(webarc, site)
         shutil.rmtree(webarc.folder(site.url()))
+        assert "run `webarc db-recover` to begin anew" in webarc.crawl(site.url(), code=11)["error"]
+        assert not webarc.folder(site.url()).exists()
+        assert webarc.run("db-recover").code == 0
         assert webarc.crawl(site.url())["counts"]["new"] == 32
 
 
