@@ -115,11 +115,9 @@ class Scheduler:
         return not self._stopping and self._owners.setdefault(domain, job.domain) == job.domain
 
     def _end(self, connection: Connection, result: Result) -> None:
-        """The end of the line says that the instance's process is over, and those that it had started."""
+        """An instance hands over its result when it has let go of everything: its process need not be waited for."""
         del self._running[connection]
-        with connection, suppress(EOFError, OSError):
-            while True:
-                connection.recv()
+        connection.close()
         self._on_result(result)
 
 
