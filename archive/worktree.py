@@ -207,12 +207,10 @@ class _Bringing:
     def _write_index(self, index_lines: Path) -> None:
         """Only the paths brought are touched, so what the user has staged elsewhere stays staged."""
         git_dir = self.repo.git_dir
-        if not index_lines.exists():
-            if not (git_dir / "index").exists():
-                git(["read-tree", self.target.id], git_dir)
-        elif self.shown and not (git_dir / "index").exists():
+        noted = index_lines.exists()
+        if not (git_dir / "index").exists() and (self.shown or not noted):
             git(["read-tree", self.target.id], git_dir)
-        else:
+        elif noted:
             with index_lines.open("rb") as lines:
                 git(["update-index", "-z", "--index-info"], git_dir, lines)
 
