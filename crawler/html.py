@@ -24,7 +24,7 @@ _LONGEST_TITLE = 1000
 _MOST_LINKS = 250_000
 _MOST_TITLES = 20
 _MOST_PARENTS = 100
-_TAGS = Tags(frozenset({*READERS, "svg", "use"}))
+_TAGS = Tags(frozenset({*READERS, "use"}))
 _STYLES = re.compile(rb"""[\s"'/](?:style|background)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']++)""", re.IGNORECASE)
 _SELF_CLOSED = re.compile(
     r"<(script|style|title|textarea|iframe|noframes|noembed|xmp)([\s/][^<>]*+)(?<=/)>", re.IGNORECASE | re.ASCII
@@ -164,18 +164,16 @@ def _is_drawn(title: LexborNode) -> bool:
 
 def _scan(page: bytes, found: Findings) -> None:
     """Read a page tag by tag, without a tree."""
-    drawing = False
     for name, attributes, text in _TAGS.find(page):
         reader = READERS.get(name)
         if reader is not None:
             reader(found, attributes)
-        elif name == "title" and found.title is None and not drawing:
+        elif name == "title" and found.title is None:
             found.title = unescaped(text)
         elif name == "style":
             found.style(text)
         elif name == "use":
             read_drawing(found, attributes)
-        drawing |= name == "svg"
         if len(found.links) + len(found.requisites) > _MOST_LINKS:
             return
     for written in _STYLES.findall(page):
