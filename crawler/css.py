@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from webarc.crawler.charset import css_charset, decoded
+from webarc.archive.encodings import decoded
+from webarc.crawler.charset import css_charset
 from webarc.crawler.expressions import many
 from webarc.crawler.joins import Joiner
 

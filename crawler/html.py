@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, create_tag
 
+from webarc.archive.encodings import bytes_of, decoded
 from webarc.archive.urls import canonical
-from webarc.crawler.charset import charset_of, codec_of, decoded
+from webarc.crawler.charset import charset_of
 from webarc.crawler.elements import READERS, Attributes, Findings, read_drawing, read_style
 from webarc.crawler.joins import Joiner
 from webarc.crawler.quick import read_quickly
@@ -210,11 +211,10 @@ def joiner(base: str, charset: str) -> Callable[[Iterable[str]], list[str | None
     urls_of = Joiner(base).urls
     if charset.startswith(("utf-", "replacement")):
         return urls_of
-    codec = codec_of(charset)
-    return lambda references: urls_of([_in_charset(reference, codec) for reference in references])
+    return lambda references: urls_of([_in_charset(reference, charset) for reference in references])
 
 
-def _in_charset(reference: str, codec: str) -> str:
+def _in_charset(reference: str, charset: str) -> str:
     """Browsers send the query of a link in the page's own encoding, everything else in UTF-8."""
     before, mark, query = reference.partition("#")[0].partition("?")
-    return before + mark + _FOREIGN.sub(lambda run: quote(run.group().encode(codec, "xmlcharrefreplace"), ""), query)
+    return before + mark + _FOREIGN.sub(lambda run: quote(bytes_of(run.group(), charset), ""), query)

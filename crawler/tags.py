@@ -150,13 +150,13 @@ class _Drawing:
 
 
 def all_tags(page: bytes) -> Iterator[tuple[bool, str, bytes, int]]:
-    """Every tag: whether it is an end tag, its name, its attributes as written, and the place behind it."""
+    """Every tag: whether it is an end tag, its name, its attributes as written, and where it begins."""
     end = 0
     while (found := _ANY.match(page, end)) and found.end() > end:
         end = found.end()
         if found["name"]:
             name = found["name"].decode("latin-1").lower()
-            yield bool(found["slash"]), name, found["attributes"], end
+            yield bool(found["slash"]), name, found["attributes"], found.start("slash") - 1
             if name in _RAW and not found["slash"]:
                 end = end_of_raw(name, page, end)
 
@@ -164,7 +164,9 @@ def all_tags(page: bytes) -> Iterator[tuple[bool, str, bytes, int]]:
 def _next(skipped: str, tag: str) -> re.Pattern[bytes]:
     """What finds the next tag behind much that is none of those that are looked for."""
     attributes = rf"{_NAME_END}(?P<attributes>{_attributes('run')})>"
-    return re.compile(rf"(?:{skipped}){{0,{_SKIPPED_AT_ONCE}}}(?:{tag}{attributes})?".encode(), re.IGNORECASE | re.DOTALL)
+    return re.compile(
+        rf"(?:{skipped}){{0,{_SKIPPED_AT_ONCE}}}(?:{tag}{attributes})?".encode(), re.IGNORECASE | re.DOTALL
+    )
 
 
 def _rest(name: str) -> str:

@@ -117,7 +117,21 @@ class Oracle:
     def compare_any(self, times: int) -> None:
         """Compare what is read from some bytes, many of which are no characters."""
         dice = random.Random(self._encoding)
-        bytes_of_interest = [0x1B, 0x24, 0x28, 0x30, 0x39, 0x41, 0x42, 0x49, 0x4A, 0x5C, *range(0x7E, 256, 5), 0x8E, 0x8F]
+        bytes_of_interest = [
+            0x1B,
+            0x24,
+            0x28,
+            0x30,
+            0x39,
+            0x41,
+            0x42,
+            0x49,
+            0x4A,
+            0x5C,
+            *range(0x7E, 256, 5),
+            0x8E,
+            0x8F,
+        ]
         self._compare([bytes(dice.choices(bytes_of_interest, k=dice.randrange(1, 9))) for _ in range(times)], [b""])
 
     def _compare(self, prefixes: list[bytes], lasts: list[bytes]) -> None:
