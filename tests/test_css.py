@@ -58,7 +58,21 @@ def test_a_style_sheet_in_utf_16() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["url(", "url('", "/*", "@import '", "image-set(", "image-set((", "\\", "'", "url(a ", "url(\\28 ", "url(\\\n", "@namespace "]
+    "piece",
+    [
+        "url(",
+        "url('",
+        "/*",
+        "@import '",
+        "image-set(",
+        "image-set((",
+        "\\",
+        "'",
+        "url(a ",
+        "url(\\28 ",
+        "url(\\\n",
+        "@namespace ",
+    ],
 )
 def test_no_style_sheet_takes_long(piece: str) -> None:
     began = perf_counter()
