@@ -52,7 +52,7 @@ def _root(body: bytes) -> _Element | None:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
-    with_dtd = root.getroottree().docinfo.doctype
+    with_dtd = root.getroottree().docinfo.internalDTD is not None
     return root if etree.QName(root).localname == "MPD" and not with_dtd else None
 
 
@@ -89,11 +89,11 @@ class _Presentation:
             for part in element.iterfind("{*}*"):
                 for name in ("sourceURL", "media", "index"):
                     self._need(base, part.get(name))
-        kinds = [etree.QName(element).localname for element in level.segments]
-        if "SegmentTemplate" in kinds:
-            template = [element for element, kind in zip(level.segments, kinds) if kind == "SegmentTemplate"]
+        named = [(etree.QName(element).localname, element) for element in level.segments]
+        template = [element for name, element in named if name == "SegmentTemplate"]
+        if template:
             self._read_template(representation, base, template, seconds)
-        elif level.is_file and not base.endswith("/"):
+        elif level.is_file and not base.endswith("/") and not any(name == "SegmentList" for name, _ in named):
             self._need(base, base)
 
     def _read_template(self, representation: _Element, base: str, levels: list[_Element], seconds: float) -> None:

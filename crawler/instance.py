@@ -35,6 +35,7 @@ from webarc.crawler.job import Job, Result
 from webarc.crawler.judgement import Judgement
 from webarc.crawler.keeper import Keeper
 from webarc.crawler.keeping import KeeperLine
+from webarc.crawler.link_header import stored_links
 from webarc.crawler.manners import Manners
 from webarc.crawler.processes import adopt_orphans, end_descendants
 from webarc.crawler.reader import ReaderLine
@@ -328,10 +329,14 @@ class Instance:
         arc = arc_of(item.url)
         item.current = self._current(host_of(item.url), [arc]).get(arc)
 
-    def _stored(self, domain: str, row: CurrentRow) -> bytes | None:
-        reader = self._objects_of(domain)
+    def _stored(self, domain: str, row: CurrentRow) -> tuple[bytes, str] | None:
+        """The bytes of a stored page, and the `Link:` headers that it came with."""
+        objects, tip = self._objects_of(domain) or (None, "")
+        if objects is None:
+            return None
         try:
-            return reader[0].read(row.blob or f"{reader[1]}:{row.arc}/{row.file}") if reader else None
+            body = objects.read(row.blob or f"{tip}:{row.arc}/{row.file}")
+            return None if body is None else (body, stored_links(objects.read(f"{tip}:{row.arc}/data.xml") or b""))
         except Damaged as error:
             self._problems.append(f"the stored copy of {row.url} cannot be read: {error}")
             return None

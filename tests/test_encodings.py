@@ -90,8 +90,8 @@ PREFIXES = {
 }
 
 
-# Where Chromium 150 itself does not do what the standard says: two marks for four letters of Big5, what follows a broken
-# character of three bytes in EUC-JP, and a broken escape in ISO-2022-JP.
+# Where Chromium 150 does not do what the standard says: four letters of Big5 that are two characters each, what follows
+# a broken character of three bytes in EUC-JP, and a broken escape in ISO-2022-JP.
 NOT_STANDARD = {
     "big5": re.compile(rb"\x88[\x62\x64\xa3\xa5]"),
     "euc-jp": re.compile(rb"\x8f[\xa1-\xfe]?(?:[^\xa1-\xfe]|\x8e|\x8f)"),
@@ -105,7 +105,8 @@ class Oracle:
     def __init__(self, tab: Tab, encoding: str) -> None:
         self._tab, self._encoding, self.count = tab, encoding, 0
         tab.value(
-            f"""globalThis.read = bytes => new TextDecoder({encoding!r}, {{ignoreBOM: true}}).decode(new Uint8Array(bytes));
+            f"""globalThis.read = bytes =>
+                new TextDecoder({encoding!r}, {{ignoreBOM: true}}).decode(new Uint8Array(bytes));
             globalThis.all = (prefixes, lasts) => prefixes.flatMap(
                 prefix => lasts.map(last => read([...prefix, ...last])));0"""
         )

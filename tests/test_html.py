@@ -55,7 +55,8 @@ LINKS = [
     ("<!-- <a href=no> --><script>'<a href=no>'</script><textarea><a href=no></textarea>", []),
     ("<a href=x/y/../z/./w>", ["x/z/w"]),
     (
-        "<link rel=alternate type=application/rss+xml href=rss><link rel=alternate type=application/atom+xml href=atom>",
+        "<link rel=alternate type=application/rss+xml href=rss>"
+        "<link rel=alternate type=application/atom+xml href=atom>",
         ["rss", "atom"],
     ),
     ("<base href=b/><a href=''>x</a>", ["b/"]),
