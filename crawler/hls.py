@@ -29,7 +29,7 @@ def _references(text: str) -> Iterator[str]:
         if line.startswith("#EXT-X-DEFINE:"):
             defined = dict(_ATTRIBUTE.findall(line))
             values[defined.get("NAME", "")] = defined.get("VALUE", "")[:_LONGEST_VALUE]
-        elif line.startswith("#EXT"):
+        elif line.startswith("#EXT-X-"):
             yield from (_filled(uri, values) for uri in _URI.findall(line))
         elif line and not line.startswith("#"):
             yield _filled(line, values)
