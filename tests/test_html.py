@@ -393,3 +393,47 @@ def test_a_number_too_long_for_any_character(number: str, rest: str) -> None:
     page = read_html(f"<title>&#{number};</title><a href='/&#{number};'>x</a>{rest}".encode(), "http://a/", "text/html")
     assert page.title == ("A" if number.endswith("65") else "\N{REPLACEMENT CHARACTER}")
     assert len(page.links) == 1
+
+
+DRAWN = [
+    "<svg><title>",
+    "<svg><title>t</title><style>",
+    "<svg><style><p>",
+    "<svg><script>",
+    "<svg><script/><textarea/><g>",
+    "<svg/><svg a=b/></svg>",
+    "<svg><foreignObject><style><img src=no></style></foreignObject>",
+    "<svg><foreignObject><textarea><a href=no></textarea></foreignObject><textarea>",
+    "<svg><desc><title><a href=no></title>",
+    "<svg><![CDATA[ <a href=no> ]]>",
+    "<svg><title><![CDATA[ <a href=b> ]]></title></svg>",
+    "<svg><xmp></svg><textarea><a href=no></textarea>",
+    "<svg><font><xmp></font></svg>",
+    "<svg><font color=red><xmp><a href=no></xmp></svg>",
+    "<math><mi><style><img src=no></style></mi><style>",
+    "<math><title><style>",
+    "<svg><svg></svg><title>",
+    "<script><!-- <script></script> <a href=no> --></script>",
+    "<script><!-- <script></script></script>",
+    "<script><!-- </script>",
+    "<title>x</title><svg><title>y</title></svg><title>z</title>",
+    "<svg><title>y</title></svg><title>z</title>",
+    "<svg><style>@import 's.css';</style><style><![CDATA[p { background: url(t.png) }]]></style></svg>",
+]
+
+
+@pytest.mark.parametrize("page", DRAWN)
+def test_very_large_pages_are_read_as_the_tree_builder_reads_them(page: str) -> None:
+    page += "<a href=a>x</a><img src=i><title>late</title>"
+    large, small = read(page + PADDING), read(page)
+    assert is_monstrous((page + PADDING).encode()) and not is_monstrous(page.encode())
+    assert sorted(large.links) == sorted(small.links)
+    assert names(large, "link")[-1:] == ["a"]
+    assert large.title == small.title or page.startswith("<math>")
+
+
+def test_drawings_do_not_make_reading_slow() -> None:
+    for piece in ("<svg>", "<svg></svg>", "<svg><title>", "<svg><style>", "<svg><style><!--", "<svg><![CDATA["):
+        began = perf_counter()
+        read(piece * 50_000)
+        assert perf_counter() - began < 5
