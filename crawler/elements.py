@@ -17,7 +17,7 @@ NO_DOCUMENT = {"dns-prefetch", "preconnect"}
 # The reference of an anchor that leads to the page itself, or to the base that the page names.
 ITSELF = "#"
 # What other sites and programs show of a page.
-_SHOWN = {
+SHOWN = {
     *(f"og:{kind}{part}" for kind in ("image", "video", "audio") for part in ("", ":url", ":secure_url")),
     *("twitter:image", "twitter:image:src"),
 }
@@ -114,7 +114,7 @@ def _read_meta(found: Findings, attributes: Attributes) -> None:
         target = REFRESH.match(content)
         if target:
             found.link(target.group(1) or target.group(2) or target.group(3))
-    elif (attributes.get("property") or attributes.get("name") or "").strip().lower() in _SHOWN:
+    elif (attributes.get("property") or attributes.get("name") or "").strip().lower() in SHOWN:
         found.need(content)
 
 

@@ -76,7 +76,7 @@ def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -
     base = base_of(found.base, url)
     read = Page(_title(found.title), *_joined(found, url, base, charset), found.nofollow, base, charset, _is_cut(found))
     if found.frames:
-        _add_frames(read, islice(_frames(found, base, 0), _MOST_FRAMES))
+        _add_frames(read, url, islice(_frames(found, base, 0), _MOST_FRAMES))
     return read
 
 
@@ -101,13 +101,13 @@ def _frames(found: Findings, base: str, depth: int) -> Iterator[tuple[Findings, 
         yield from _frames(frame, its_base, depth + 1)
 
 
-def _add_frames(page: Page, frames: Iterable[tuple[Findings, str]]) -> None:
+def _add_frames(page: Page, url: str, frames: Iterable[tuple[Findings, str]]) -> None:
     known = dict.fromkeys(page.needed)
     for frame, base in frames:
-        followed, needed = _joined(frame, "", base, "utf-8")
+        followed, needed = _joined(frame, url, base, "utf-8")
         known.update(dict.fromkeys(needed))
-        for url, nofollow in followed.items():
-            page.followed[url] = (nofollow or frame.nofollow) and page.followed.get(url, True)
+        for link, nofollow in followed.items():
+            page.followed[link] = (nofollow or frame.nofollow) and page.followed.get(link, True)
         page.cut |= _is_cut(frame) or len(page.followed) + len(known) > _MOST_LINKS
         if page.cut:
             break
