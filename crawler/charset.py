@@ -56,7 +56,7 @@ def _declared(body: bytes, xml: bool) -> str | None:
             return name
     found = _XML.match(body)
     by_xml = _as_declared(found[1]) if found else None
-    if (by_xml and xml) or b"charset" not in body.lower():
+    if (by_xml and xml) or not (b"charset" in body[:_LOOKED_AT].lower() or b"charset" in body.lower()):
         return by_xml
     return next(filter(None, map(_meta_charset, _metas(body))), None) or by_xml
 

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.browser import browser
+from tests.servers import Page, Site
 from webarc.archive.encodings import decoded, encoding_named
 from webarc.crawler.charset import charset_of, css_charset, header_charset
 
@@ -57,39 +59,41 @@ def test_what_the_page_says_itself(page: bytes, charset: str) -> None:
 LONG = b"x" * 1100
 
 
-@pytest.mark.parametrize(
-    ("page", "charset"),
-    [
-        ((DATA / "meta-late.html").read_bytes(), "koi8-r"),
-        (b"<script>" + LONG + b"</script><meta charset=koi8-r>", "koi8-r"),
-        (b"<head><style>" + LONG + b"</style><title>x</title><link><meta charset=koi8-r><body>", "koi8-r"),
-        (b"<!--" + LONG + b"--><meta http-equiv=Content-Type content='text/html;charset=koi8-r'>", "koi8-r"),
-        (b"<p>x<meta charset=koi8-r>", "koi8-r"),
-        (b"<meta name=x content='" + LONG + b"'><meta charset=koi8-r>", "koi8-r"),
-        (b"<?xml encoding='big5'?><script>" + LONG + b"</script><meta charset=koi8-r>", "koi8-r"),
-        (b"<p>" + LONG + b"<meta charset=koi8-r>", "utf-8"),
-        (b"<head></head><!--" + LONG + b"--><meta charset=koi8-r>", "utf-8"),
-    ],
-)
+LATE = [
+    ((DATA / "meta-late.html").read_bytes(), "koi8-r"),
+    (b"<script>" + LONG + b"</script><meta charset=koi8-r>", "koi8-r"),
+    (b"<head><style>" + LONG + b"</style><title>x</title><link><meta charset=koi8-r><body>", "koi8-r"),
+    (b"<!--" + LONG + b"--><meta http-equiv=Content-Type content='text/html;charset=koi8-r'>", "koi8-r"),
+    (b"<p>x<meta charset=koi8-r>", "koi8-r"),
+    (b"<meta name=x content='" + LONG + b"'><meta charset=koi8-r>", "koi8-r"),
+    (b"<?xml encoding='big5'?><script>" + LONG + b"</script><meta charset=koi8-r>", "koi8-r"),
+    (b"<p>" + LONG + b"<meta charset=koi8-r>", "utf-8"),
+    (b"<head></head><!--" + LONG + b"--><meta charset=koi8-r>", "utf-8"),
+    (b"<head><template>" + LONG + b"</template><meta charset=koi8-r>", "utf-8"),
+    (b"<meta http-equiv=content-type content='xcharset=big5;charset=koi8-r'>" + LONG, "big5"),
+]
+
+
+@pytest.mark.parametrize(("page", "charset"), LATE)
 def test_a_meta_counts_wherever_it_is_met_in_the_head(page: bytes, charset: str) -> None:
     assert charset_of(page, "text/html") == charset
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        b"<a title='<meta charset=koi8-r>'>",
-        b'<link href=x title="><meta charset=koi8-r>">',
-        b"<!-- > <meta charset=koi8-r> -->",
-        b"<script>'<meta charset=koi8-r>'</script>",
-        b"<script><!--<script></script><meta charset=koi8-r></script>",
-        b"<title><meta charset=koi8-r></title>",
-        b"<meta charset=koi8-r",
-        b"<p it's><meta charset='koi8-r' ",
-        b"</meta charset=koi8-r>",
-        b"<? <meta charset=koi8-r>"[:-1],
-    ],
-)
+NOT_META = [
+    b"<a title='<meta charset=koi8-r>'>",
+    b'<link href=x title="><meta charset=koi8-r>">',
+    b"<!-- > <meta charset=koi8-r> -->",
+    b"<script>'<meta charset=koi8-r>'</script>",
+    b"<script><!--<script></script><meta charset=koi8-r></script>",
+    b"<title><meta charset=koi8-r></title>",
+    b"<meta charset=koi8-r",
+    b"<p it's><meta charset='koi8-r' ",
+    b"</meta charset=koi8-r>",
+    b"<? <meta charset=koi8-r>"[:-1],
+]
+
+
+@pytest.mark.parametrize("page", NOT_META)
 def test_what_only_looks_like_a_meta(page: bytes) -> None:
     assert charset_of(page, "text/html") == "utf-8"
     assert charset_of(b"<script>" + LONG + b"</script>" + page, "text/html") == "utf-8"
@@ -167,3 +171,17 @@ def test_style_sheets_have_their_own_rule() -> None:
 def test_any_bytes_have_a_charset_and_a_text(body: bytes, content_type: str) -> None:
     assert isinstance(decoded(body, charset_of(body, content_type)), str)
     assert isinstance(decoded(body, css_charset(body, f"text/css; charset={content_type}")), str)
+
+
+@pytest.mark.slow
+def test_a_browser_takes_pages_for_what_we_take_them() -> None:
+    pages = [page for page, _ in LATE] + NOT_META
+    with (
+        Site({f"/{number}": Page(page, type="text/html") for number, page in enumerate(pages)}) as site,
+        browser() as tab,
+    ):
+        for number, page in enumerate(pages):
+            tab.open(site.url(f"/{number}"))
+            # Where nothing is declared a browser takes its own default.
+            ours = charset_of(page, "text/html").replace("utf-8", "windows-1252")
+            assert (page, ours) == (page, tab.value("document.characterSet").lower())
