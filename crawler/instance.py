@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from types import TracebackType
 
+from webarc.archive.document import headers_of
 from webarc.archive.failures import storage_problem
 from webarc.archive.indexing import catch_up
 from webarc.archive.layout import arc_of, domain_folder
@@ -35,7 +36,6 @@ from webarc.crawler.job import Job, Result
 from webarc.crawler.judgement import Judgement
 from webarc.crawler.keeper import Keeper
 from webarc.crawler.keeping import KeeperLine
-from webarc.crawler.link_header import stored_links
 from webarc.crawler.manners import Manners
 from webarc.crawler.processes import adopt_orphans, end_descendants
 from webarc.crawler.reader import ReaderLine
@@ -329,14 +329,14 @@ class Instance:
         arc = arc_of(item.url)
         item.current = self._current(host_of(item.url), [arc]).get(arc)
 
-    def _stored(self, domain: str, row: CurrentRow) -> tuple[bytes, str] | None:
-        """The bytes of a stored page, and the `Link:` headers that it came with."""
+    def _stored(self, domain: str, row: CurrentRow) -> tuple[bytes, dict[str, str]] | None:
+        """The bytes of a stored page, and the headers that it came with."""
         objects, tip = self._objects_of(domain) or (None, "")
         if objects is None:
             return None
         try:
             body = objects.read(row.blob or f"{tip}:{row.arc}/{row.file}")
-            return None if body is None else (body, stored_links(objects.read(f"{tip}:{row.arc}/data.xml") or b""))
+            return None if body is None else (body, headers_of(objects.read(f"{tip}:{row.arc}/data.xml") or b""))
         except Damaged as error:
             self._problems.append(f"the stored copy of {row.url} cannot be read: {error}")
             return None

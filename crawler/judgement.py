@@ -47,7 +47,7 @@ class Judgement:
         reader: ReaderLine,
         line: KeeperLine,
         shelf: Shelf,
-        stored: Callable[[str, CurrentRow], tuple[bytes, str] | None],
+        stored: Callable[[str, CurrentRow], tuple[bytes, dict[str, str]] | None],
         again: Callable[[Item], None],
     ) -> None:
         self._options = options
@@ -160,8 +160,13 @@ class Judgement:
         if stored is None:
             self._unchanged(item, answer, row)
             return
-        body, link = stored
-        question = question._replace(body=body[:LARGEST_READ], length=len(body), link=link or question.link)
+        body, headers = stored
+        question = question._replace(
+            body=body[:LARGEST_READ],
+            length=len(body),
+            content_type=headers.get("content-type") or question.content_type,
+            link=headers.get("link") or question.link,
+        )
         self._reader.ask(question, partial(self._remembered, item, answer, row, question))
 
     def _unchanged(self, item: Item, answer: Answer, row: CurrentRow) -> None:

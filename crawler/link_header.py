@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from webarc.archive.document import parse
 from webarc.crawler.elements import REQUISITES
 from webarc.crawler.joins import Joiner
 from webarc.crawler.srcset import read_srcset
-from webarc.errors import BadDocument
 
 # Any other relation, such as a short link or the address of an API, is not what a reader would go to.
 _TO_FOLLOW = {"alternate", "next", "prev", "previous"}
@@ -42,17 +40,6 @@ def read_link_header(value: str, url: str) -> LinkHeader:
         elif rel & _TO_FOLLOW:
             (found.unfollowed if "nofollow" in rel else found.links).extend(_joined(joiner, [link[1]]))
     return found
-
-
-def stored_links(document: bytes) -> str:
-    """The `Link:` headers that a data.xml keeps."""
-    if b'"link"' not in document.lower():
-        return ""
-    try:
-        headers = parse(document).response.headers
-    except BadDocument:
-        return ""
-    return ", ".join(value for name, value in headers if name.lower() == "link")
 
 
 def _joined(joiner: Joiner, references: list[str]) -> list[str]:

@@ -277,7 +277,8 @@ class _Reader:
             # An answer of 304 seldom repeats these headers; what it says is added to what was there.
             return with_link_header(known, link, url, follow=follow, agent=agent) if known and link else known
         reading = read(self._body(question), url, question.content_type, follow=follow, agent=agent, link=link)
-        memory.put(memory.key(url, sha256, f"{declared};{reading.charset}", rules), reading)
+        # What was asked for by the encoding that the archive knows is asked for so again.
+        memory.put(memory.key(url, sha256, f"{declared};{question.charset or reading.charset}", rules), reading)
         return reading
 
     def _body(self, question: Question) -> bytes:
