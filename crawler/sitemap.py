@@ -11,8 +11,9 @@ from itertools import islice
 
 from lxml import etree
 
+from webarc.archive.encodings import decoded
 from webarc.archive.urls import canonical
-from webarc.crawler.charset import charset_of, decoded
+from webarc.crawler.charset import charset_of
 from webarc.errors import BadURL
 
 # What the protocol allows one file to have.
