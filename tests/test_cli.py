@@ -382,7 +382,7 @@ def test_schedules_are_added_listed_and_removed() -> None:
     assert "every 6h" in text
     assert "never" in text
     lines = scheduled("crontab").stdout
-    assert f"--archive {here}/web crawl -l 3" in lines
+    assert f"--archive {here}/web crawl -q -l 3" in lines
     assert "schedule run" in scheduled("systemd").stdout
     assert scheduled("remove", "news").exit_code == 0
     assert scheduled("remove", "news").exit_code == 2

@@ -9,14 +9,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from webarc import __version__
-from webarc.cli.context import Context
 from webarc.cli.output import say_error
+from webarc.cli.shared_options import share
 from webarc.errors import Stopped, StorageProblem, UsageProblem, WebarcError
 
 # Name -> where the command is, and its help in one line: `webarc --help` need not load any of them.
@@ -69,7 +68,7 @@ class LazyGroup(click.Group):
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         found = getattr(importlib.import_module(module), name)
         assert isinstance(found, click.Command)
-        return found
+        return share(found)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -95,30 +94,11 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings=_SETTINGS, epilog=_EPILOG)
 @click.version_option(__version__, "-V", "--version", message="webarc %(version)s")
-@click.option(
-    "--archive",
-    "archive_option",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="The archive folder. [$WEBARC_ARCHIVE, ./archive]",
-)
-@click.option(
-    "--config",
-    "config_option",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The config file. [$WEBARC_CONFIG, ./webarc.toml, ~/.config/webarc/webarc.toml]",
-)
-@click.option(
-    "--strict-config", "strict", is_flag=True, help="Stop if anything in the config is wrong, instead of warning."
-)
-@click.option("--database", metavar="URL", help="The index, as an SQLAlchemy URL. [SQLite in the archive]")
-@click.option("-v", "--verbose", count=True, help="Say more; twice: show tracebacks, too.")
-@click.option("-q", "--quiet", is_flag=True, help="Say only warnings, errors and results.")
-@click.pass_context
-def cli(ctx: click.Context, /, quiet: bool, verbose: int, **options: Any) -> None:
+def cli() -> None:
     """Crawl web sites and keep every version of every file in plain folders under git."""
-    ctx.obj = Context(**options, verbosity=-1 if quiet else verbose)
+
+
+share(cli)
 
 
 def main() -> NoReturn:

@@ -61,7 +61,7 @@ def add(context: Context, name: str, cron: str | None, every: str | None, crawl_
     due = times.text(following(kind, spec, now))
     with _state(context, create=True) as state:
         state.add(name, kind, spec, argv, times.text(now), due)
-    context.echo(f"{name}: first crawl {due} CET, if `webarc schedule run` is running then.")
+    context.tell(f"{name}: first crawl {due} CET, if `webarc schedule run` is running then.")
 
 
 @schedule.command("list", epilog="Example: webarc schedule list --json")
@@ -116,6 +116,7 @@ def run(context: Context, names: tuple[str, ...], once: bool, jobs: str | None) 
             at_once=at_once,
             domains_of=_domains,
             say=context.note,
+            warn=context.warn,
         )
         return runner.run(once=once, names=names)
 
