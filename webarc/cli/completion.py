@@ -18,6 +18,8 @@ def completion(shell: str) -> None:
     """Print the script that completes commands in a shell."""
     from click.shell_completion import get_completion_class
 
+    from webarc.cli import shells  # noqa: F401  registers how each shell is completed
+
     found = get_completion_class(shell)
     assert found is not None
     click.echo(found(click.Group("webarc"), {}, "webarc", "_WEBARC_COMPLETE").source())

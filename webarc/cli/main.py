@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -17,6 +17,9 @@ from webarc import __version__
 from webarc.cli.output import say_error
 from webarc.cli.shared_options import share
 from webarc.errors import Stopped, StorageProblem, UsageProblem, WebarcError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Name -> where the command is, and its help in one line: `webarc --help` need not load any of them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -43,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db-recover": ("webarc.cli.db_recover:db_recover", "Rebuild the index from every version in the archive."),
     "completion": ("webarc.cli.completion:completion", "Print the script that completes commands in a shell."),
 }
+_COMPLETION = "_WEBARC_COMPLETE"
 _VERBOSE = re.compile(r"-v+")
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _EPILOG = """\b
@@ -68,7 +72,12 @@ class LazyGroup(click.Group):
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         found = getattr(importlib.import_module(module), name)
         assert isinstance(found, click.Command)
-        return share(found)
+        share(found)
+        if _COMPLETION in os.environ:
+            from webarc.cli.completers import prepare
+
+            prepare(found)
+        return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -80,6 +89,13 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"there is no command {args[0]!r}{guess}", ctx)
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands and options that begin so, without loading any command."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, from the table alone."""
         with formatter.section("Commands"):
@@ -88,6 +104,11 @@ class LazyGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run a command and end with its exit code; our own errors are one line, never a traceback."""
         arguments = list(sys.argv[1:] if args is None else args)
+        if _COMPLETION in os.environ:
+            from webarc.cli import shells  # noqa: F401  registers how each shell is completed
+            from webarc.cli.completers import prepare
+
+            prepare(self)
         extra["standalone_mode"] = False
         sys.exit(_guarded(lambda: super(LazyGroup, self).main(arguments, "webarc", **extra), arguments))
 
