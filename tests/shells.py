@@ -47,7 +47,7 @@ class Shell:
         self._process, self._terminal = pty.fork()
         if self._process == 0:
             os.chdir(folder)
-            os.execvpe(_START[name][0], _START[name], env)  # noqa: S606
+            os.execvpe(_START[name][0], _START[name], env)
         self._seen = ""
         for line in [*_SETUP[name], f"webarc completion {name} > {script}", f"source {script}", "echo rea''dy"]:
             self._send(f"{line}\n")

@@ -58,5 +58,6 @@ def beginnings(texts: Sorted, start: str) -> list[Beginning]:
         place = head + _LAST if len(head) > len(start) else start + "\0"
         # What two texts begin with, all between them in order begin with, too.
         last = texts.last(following[0], place)
-        offered.append(Beginning(commonprefix([following[0], last]), following[0] == last))
+        common = commonprefix([following[0], last])  # noqa: RUF071  it is of characters that it is wanted
+        offered.append(Beginning(common, following[0] == last))
     return offered

@@ -6,7 +6,6 @@ changes anything, and where something cannot be read there is nothing to offer.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -157,8 +156,19 @@ def _filters(ctx: click.Context, incomplete: str) -> Items:
 
 def _rules(_ctx: click.Context, incomplete: str) -> Items:
     """The next of the rules of `retain --keep`, which commas part."""
-    before, comma, rule = incomplete.rpartition(",")
-    return _words([f"{before}{comma}{each}" for each in _RULES if f"{each}" not in before], _ctx, incomplete)
+    before, comma, _ = incomplete.rpartition(",")
+    return _words([f"{before}{comma}{each}" for each in _RULES if each not in before], _ctx, incomplete)
+
+
+def _commands(ctx: click.Context, incomplete: str) -> Items:
+    """The commands below those that are named already."""
+    place = ctx.find_root().command
+    for name in ctx.params.get("names") or ():
+        found = place.get_command(ctx, name) if isinstance(place, click.Group) else None
+        if found is None:
+            return []
+        place = found
+    return _words(place.list_commands(ctx), ctx, incomplete) if isinstance(place, click.Group) else []
 
 
 def _config_keys(ctx: click.Context, incomplete: str) -> Items:
@@ -172,6 +182,7 @@ _BY_NAME: dict[str, Completer] = {
     "drop_filters": _filters,
     "keep": _rules,
     "show keys": _config_keys,
+    "help names": _commands,
     "remove name": _schedules,
     "run names": _schedules,
 }

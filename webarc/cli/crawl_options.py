@@ -22,6 +22,14 @@ _SHORT = {
     "crawl.tries": "-t",
     "crawl.jobs": "-j",
 }
+# Other names of wget's for the same.
+_ALIASES = {
+    "crawl.depth": "--level",
+    "crawl.include": "--accept-regex",
+    "crawl.exclude": "--reject-regex",
+    "crawl.http_user": "--user",
+    "crawl.http_password": "--password",
+}
 _METAVAR = {
     "crawl.depth": "N|inf",
     "crawl.headers": "LINE",
@@ -70,7 +78,7 @@ def _parameter(key: Key) -> str:
 
 
 def _option(key: Key) -> Callable[[Command], Command]:
-    names = [name for name in (_SHORT.get(key.name), _parameter(key)) if name]
+    names = [name for name in (_SHORT.get(key.name), _ALIASES.get(key.name), _parameter(key)) if name]
     if isinstance(key.default, bool) and key.name != "crawl.allow_private":
         spelling = f"{key.flag}/--no-{key.flag[2:]}" if not key.flag.startswith("--no-") else key.flag
         return click.option(spelling, *names, default=None, is_flag=True, help=_help(key))

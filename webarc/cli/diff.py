@@ -56,7 +56,12 @@ Exit codes: 0 compared; if the versions differ, 1 with --exit-code, 20 with --ch
     metavar="LINES",
     help="Unchanged lines shown around a change. [3]",
 )
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="[auto: on a terminal]")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Mark changes by colours. [auto: on a terminal]",
+)
 @click.option("--exit-code", is_flag=True, help="End with 1 if the versions differ.")
 @changed_exit_code_option("the versions differ")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")

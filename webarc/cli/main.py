@@ -44,17 +44,31 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "filters": ("webarc.cli.filters:filters", "List the filters, where they come from and their settings."),
     "config": ("webarc.cli.config:config", "Show the settings and where each came from."),
     "db-recover": ("webarc.cli.db_recover:db_recover", "Rebuild the index from every version in the archive."),
-    "completion": ("webarc.cli.completion:completion", "Print the script that completes commands in a shell."),
+    "completion": (
+        "webarc.cli.completion:completion",
+        "Print the script that completes commands in a shell, or install the manual page.",
+    ),
+    "help": ("webarc.cli.help:help_", "Explain a command, or list them all."),
+}
+# How they are shown together.
+_GROUPS = {
+    "Crawl": ("crawl", "schedule"),
+    "Look": ("list", "log", "get", "diff", "changes", "when", "checkout"),
+    "Look after the archive": ("status", "verify", "compact", "forget", "retain", "db-recover"),
+    "Set up": ("init", "config", "filters", "completion", "help"),
 }
 _COMPLETION = "_WEBARC_COMPLETE"
 _VERBOSE = re.compile(r"-v+")
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _EPILOG = """\b
-Example:
-  webarc init archive && webarc --archive archive crawl --depth 3 https://example.org/
+Examples:
+  webarc crawl --depth 3 https://example.org/     fetch a site, or what changed in it, into ./archive
+  webarc list example.org                         what is there
+  webarc changes example.org                      what changed between the last two crawls
+  webarc help crawl                               all about a command
 \b
 Exit codes: 0 fine, 1 other, 2 usage or config, 3 files, 4 network, 6 authentication, 8 server error,
-10 repaired, 11 damaged, 12 locked, 13 stopped; the lowest one but 0 wins.
+10 repaired, 11 damaged, 12 locked, 13 stopped, 20 changed (if asked for); the lowest one but 0 wins.
 """
 
 
@@ -98,8 +112,9 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, from the table alone."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        for title, names in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names], col_max=12)
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run a command and end with its exit code; our own errors are one line, never a traceback."""
@@ -188,6 +203,11 @@ def _with_hint(error: click.UsageError) -> str:
 def _complaint(error: click.UsageError) -> str:
     if not isinstance(error, click.NoSuchOption):
         return error.format_message()
+    if error.ctx and error.ctx.command.name == "crawl":
+        from webarc.cli.wget_names import instead_of
+
+        if hint := instead_of(error.option_name):
+            return f"there is no option {error.option_name}; {hint}"
     near = get_close_matches(error.option_name, error.possibilities or [], 1)
     guess = f", did you mean {near[0]}?" if near else ""
     return f"there is no option {error.option_name}{guess}"
