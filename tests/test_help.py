@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.crawls import Webarc, environment
+from webarc.cli.crawl_options import _SECTIONS
 from webarc.cli.main import _GROUPS, COMMANDS, cli
 from webarc.cli.manual import manual
 from webarc.cli.wget_names import _INSTEAD
@@ -160,3 +161,16 @@ def test_letters_of_a_handed_on_option_are_not_taken_for_options(tmp_path: Path)
     assert result.exit_code == 0 and "first crawl" in result.stdout, result.output
     listed = run("schedule", "list", "--json", *archive).stdout
     assert '"argv": ["-U", "quick-vh", "-w", "2s", "https://example.org/"]' in listed
+
+
+def test_the_options_of_a_crawl_stand_in_sections_each_once() -> None:
+    crawl = cli.get_command(click.Context(cli), "crawl")
+    assert crawl is not None
+    shown = run("help", "crawl").stdout
+    assert re.findall(r"^(\w[\w ]+):$", shown, re.MULTILINE) == [*list(_SECTIONS)[:-1], "The run", "Output"]
+    for option in (each for each in crawl.params if isinstance(each, click.Option)):
+        if option.get_help_record(click.Context(crawl, click.Context(cli))):
+            assert len(re.findall(rf"^  -.*{option.opts[-1]}(?![-\w])", shown, re.MULTILINE)) == 1, option
+    for names in _SECTIONS.values():
+        for name in names.split():
+            assert name == "help" or {name, f"crawl_{name}"} & {each.name for each in crawl.params}, name

@@ -15,7 +15,7 @@ import click
 
 from webarc.cli.changed_exit_code import changed_exit_code_option
 from webarc.cli.context import Context, command
-from webarc.cli.crawl_options import crawl_options, overrides
+from webarc.cli.crawl_options import CrawlCommand, crawl_options, overrides
 from webarc.errors import CHANGED, UsageProblem, worst
 
 if TYPE_CHECKING:
@@ -32,13 +32,14 @@ Examples:
   webarc crawl --depth inf --jobs 8 --exclude '/calendar/' urls.txt
   webarc crawl --interval 6h --report last.json urls.txt
   webarc crawl --resume
+  webarc crawl -q urls.txt                        for cron: not a word unless something is wrong
 \b
 Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a start page or server error,
 13 stopped by a limit, by you, or removals held back; see docs/exit-codes.md.
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=CrawlCommand, epilog=_EPILOG)
 @click.argument("sources", nargs=-1, metavar="SOURCE...")
 @crawl_options
 @click.option(
