@@ -170,7 +170,7 @@ def test_the_options_of_a_crawl_stand_in_sections_each_once() -> None:
     assert re.findall(r"^(\w[\w ]+):$", shown, re.MULTILINE) == [*list(_SECTIONS)[:-1], "The run", "Output"]
     for option in (each for each in crawl.params if isinstance(each, click.Option)):
         if option.get_help_record(click.Context(crawl, click.Context(cli))):
-            assert len(re.findall(rf"^  -.*{option.opts[-1]}(?![-\w])", shown, re.MULTILINE)) == 1, option
+            assert len(re.findall(rf"^  (?=-).*{option.opts[-1]}(?![-\w])", shown, re.MULTILINE)) == 1, option
     for names in _SECTIONS.values():
         for name in names.split():
             assert name == "help" or {name, f"crawl_{name}"} & {each.name for each in crawl.params}, name
