@@ -49,6 +49,7 @@ _METAVAR = {
     "crawl.wait": "TIME",
     "crawl.max_time": "TIME",
     "crawl.lock_wait": "TIME",
+    "crawl.stall_timeout": "TIME",
     "crawl.timeout": "TIME",
     "crawl.deadline": "TIME",
     "crawl.limit_rate": "SIZE",
@@ -60,7 +61,7 @@ _SECTIONS = {
     "What is followed": "depth scope no_parent include exclude page_requisites requisites_from_anywhere sitemaps",
     "Manners": "robots wait random_wait connections limit_rate user_agent headers load_cookies http_user http_password "
     "proxy",
-    "Limits": "max_pages max_size quota max_time timeout deadline tries max_redirect allow_private",
+    "Limits": "max_pages max_size quota max_time stall_timeout timeout deadline tries max_redirect allow_private",
     "What is kept": "accept_type reject_type add_filters drop_filters prune allow_removals",
     "Output": "report changed_exit_code as_json archive_option quiet help",
 }
