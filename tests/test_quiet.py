@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from tests.crawls import Ran, Webarc, environment
 from tests.servers import Page, Site
@@ -91,21 +92,31 @@ def test_an_archive_and_a_config_file_may_be_named_after_the_command(
 
 def test_commands_that_do_something_say_nothing_when_all_went_well(own: Webarc, crawled: tuple[Webarc, Site]) -> None:
     _, site = crawled
+    out = own.archive.parent / "out"
     for words in (
         ("init",),
         ("status",),
-        ("verify",),
-        ("compact",),
         ("db-recover",),
         ("schedule", "add", "nightly", "--cron", "0 3 * * *", "https://example.org/"),
-        ("schedule", "run", "--once"),
         ("schedule", "remove", "nightly"),
-        ("checkout", site.domain, own.archive.parent / "out"),
+        ("checkout", site.domain, str(out)),
+    ):
+        done = inside(own, *words, "-q")
+        assert (done.exit_code, done.output) == (0, ""), words
+    assert (out / "index.html").exists()
+    for words in (
+        ("verify",),
+        ("compact",),
+        ("schedule", "run", "--once"),
         ("retain", "--keep", "last=1", "--yes"),
         ("forget", site.url("/b"), "--reason", "test", "--yes"),
     ):
         silent(own.run(*words, "-q"))
-    assert (own.archive.parent / "out" / "index.html").exists()
+
+
+def inside(webarc: Webarc, *words: str) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(cli, ["--archive", str(webarc.archive), *words], env=environment())
 
 
 def test_what_was_asked_for_is_printed_though_quiet(own: Webarc, crawled: tuple[Webarc, Site]) -> None:
@@ -126,7 +137,7 @@ def test_what_was_asked_for_is_printed_though_quiet(own: Webarc, crawled: tuple[
         ("status", "--json"),
         ("completion", "bash"),
     ):
-        ran = CliRunner().invoke(cli, ["--archive", str(own.archive), "-q", *words], env=environment())
+        ran = inside(own, "-q", *words)
         assert ran.exit_code == 0 and ran.stdout and not ran.stderr, (words, ran.stderr)
     for option in ("--dry-run", "--json"):
         crawl = own.run("-q", "crawl", option, site.url())
@@ -160,12 +171,11 @@ def test_quiet_commands_say_what_is_broken(own: Webarc, crawled: tuple[Webarc, S
     assert "Archive  " not in ran.out
 
 
-def test_a_scheduled_crawl_that_failed_is_told_of_though_quiet(tmp_path: Path) -> None:
+def test_of_scheduled_crawls_those_are_told_of_that_failed_and_20_is_no_failure(tmp_path: Path) -> None:
     webarc = Webarc(tmp_path / "archive")
-    with Site({"/": "a", "/none": (404, {}, "gone")}) as site:
-        webarc.run("init")
-        for name, target in (("good", "/"), ("bad", "/none")):
-            silent(webarc.run("-q", "schedule", "add", name, "--every", "1s", site.url(target)))
+    with Site({"/": lambda _: str(time.monotonic_ns()), "/none": (404, {}, "gone")}) as site:
+        silent(webarc.run("schedule", "add", "news", "--every", "1s", "--changed-exit-code", site.url(), "-q"))
+        silent(webarc.run("-q", "schedule", "add", "bad", "--every", "1s", site.url("/none")))
         ran = webarc.run("schedule", "run", "--once", "-q")
         while not ran.err:
             ran = webarc.run("schedule", "run", "--once", "-q")
@@ -173,6 +183,7 @@ def test_a_scheduled_crawl_that_failed_is_told_of_though_quiet(tmp_path: Path) -
     log = webarc.archive / ".webarc" / "log" / "schedule-bad.log"
     assert line == f"webarc: warning: bad: ended with exit code 8; its output is in {log}"
     assert ran.code == 8 and log.exists()
+    assert [row["exitCode"] for row in webarc.run("schedule", "list", "--json").objects()] == [8, 20]
 
 
 def test_exit_code_20_tells_of_something_new(tmp_path: Path) -> None:
@@ -187,27 +198,11 @@ def test_exit_code_20_tells_of_something_new(tmp_path: Path) -> None:
         assert webarc.run(*words, "--tries", "1").code == 8
 
 
-def ended(webarc: Webarc, *words: str) -> int:
-    return CliRunner().invoke(cli, ["--archive", str(webarc.archive), *words], env=environment()).exit_code
-
-
 def test_comparisons_end_with_20_where_something_differs(crawled: tuple[Webarc, Site]) -> None:
     webarc, site = crawled
     for words in (("diff", site.url("/a")), ("changes", site.domain)):
-        assert ended(webarc, *words) == 0
-        assert ended(webarc, *words, "--changed-exit-code") == 20
-    assert ended(webarc, "diff", site.url("/a"), "--exit-code", "--changed-exit-code") == 1
-    assert ended(webarc, "diff", site.url("/b"), "--changed-exit-code") == 0
-    assert ended(webarc, "changes", site.domain, "-1", "-1", "--changed-exit-code") == 0
-
-
-def test_a_schedule_takes_20_for_a_success(tmp_path: Path) -> None:
-    webarc = Webarc(tmp_path / "archive")
-    with Site(dict(SITE)) as site:
-        webarc.run("init")
-        webarc.run("schedule", "add", "news", "--every", "1s", "--changed-exit-code", site.url())
-        ran = webarc.run("schedule", "run", "--once", "-q")
-        while not ran.code:
-            ran = webarc.run("schedule", "run", "--once", "-q")
-    assert (ran.code, ran.err) == (20, "")
-    assert webarc.run("schedule", "list", "--json").result()["exitCode"] == 20
+        assert inside(webarc, *words).exit_code == 0
+        assert inside(webarc, *words, "--changed-exit-code").exit_code == 20
+    assert inside(webarc, "diff", site.url("/a"), "--exit-code", "--changed-exit-code").exit_code == 1
+    assert inside(webarc, "diff", site.url("/b"), "--changed-exit-code").exit_code == 0
+    assert inside(webarc, "changes", site.domain, "-1", "-1", "--changed-exit-code").exit_code == 0
