@@ -25,8 +25,15 @@ _START = {
 }
 _SETUP = {
     "bash": ["PS1=", "bind 'set enable-bracketed-paste off'", "bind 'set completion-query-items 0'"],
-    "zsh": ["PROMPT= PS2= RPS1=", "unsetopt zle_bracketed_paste prompt_sp", "autoload -U compinit", "compinit -u -D"],
+    "zsh": ["PROMPT= PS2= RPS1=", "unsetopt prompt_sp", "fpath=($PWD/zsh $fpath)", "autoload -U compinit"],
     "fish": ["function fish_prompt; end"],
+}
+# As `webarc completion -h` says: bash loads the file when it is first needed, which is the same as sourcing it.
+_INSTALL = {
+    "bash": ["webarc completion bash > completion.bash", "source completion.bash"],
+    "zsh": ["mkdir -p zsh", "webarc completion zsh > zsh/_webarc", "compinit -u -D"],
+    "fish": ["webarc completion fish > completion.fish", "source completion.fish"],
+    "zsh-sourced": ["compinit -u -D", 'eval "$(webarc completion zsh)"'],
 }
 
 
@@ -34,22 +41,22 @@ class Shell:
     """A shell in which `webarc` is this one and is completed."""
 
     def __init__(self, name: str, folder: Path, **environ: str) -> None:
-        if which(name) is None:
-            pytest.skip(f"{name} is not installed, so its completion is NOT TESTED")
+        kind = name.partition("-")[0]
+        if which(kind) is None:
+            pytest.skip(f"{kind} is not installed, so its completion is NOT TESTED")
         self.name = name
         program = folder / "bin" / "webarc"
         program.parent.mkdir(exist_ok=True)
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m webarc "$@"\n')
         program.chmod(0o755)
-        script = folder / f"completion.{name}"
-        env = environment(**environ, HOME=str(folder), TERM="xterm" if name == "fish" else "dumb")
+        env = environment(**environ, HOME=str(folder), TERM="xterm" if kind == "fish" else "dumb")
         env["PATH"] = f"{program.parent}:{env['PATH']}"
         self._process, self._terminal = pty.fork()
         if self._process == 0:
             os.chdir(folder)
-            os.execvpe(_START[name][0], _START[name], env)
+            os.execvpe(kind, _START[kind], env)
         self._seen = ""
-        for line in [*_SETUP[name], f"webarc completion {name} > {script}", f"source {script}", "echo rea''dy"]:
+        for line in [*_SETUP[kind], *_INSTALL[name], "echo rea''dy"]:
             self._send(f"{line}\n")
         self._until("ready")
 

@@ -41,7 +41,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Webarc, 
         yield webarc, site
 
 
-@pytest.fixture(scope="module", params=["bash", "zsh", "fish"])
+@pytest.fixture(scope="module", params=["bash", "zsh", "zsh-sourced", "fish"])
 def shell(request: pytest.FixtureRequest, crawled: tuple[Webarc, Site]) -> Iterator[Shell]:
     webarc, _ = crawled
     found = Shell(request.param, webarc.archive.parent)
@@ -74,6 +74,7 @@ def test_in_a_real_shell(shell: Shell, crawled: tuple[Webarc, Site]) -> None:
     webarc, site = crawled
     news = site.url("/news/2026/")
     cases = [
+        ("crawl --dep\t", ["crawl", "--depth"]),
         ("schedule rem\t", ["schedule", "remove"]),
         ("schedule remove ni\t", ["schedule", "remove", "nightly"]),
         ("crawl --scope=pre\t", ["crawl", "--scope=prefix"]),
@@ -95,7 +96,8 @@ def test_in_a_real_shell(shell: Shell, crawled: tuple[Webarc, Site]) -> None:
         ("get -q --archive arch\t", ["get", "-q", "--archive", "archive/"]),
         ("crawl 12\t", ["crawl", f"{site.domain}/"]),
     ]
-    for keys, arguments in [*cases, *(in_bash if shell.name == "bash" else [])]:
+    wanted = {"bash": [*cases, *in_bash], "zsh-sourced": cases[:3]}.get(shell.name, cases)
+    for keys, arguments in wanted:
         assert shell.completed(keys) == arguments, keys
     assert not (webarc.archive.parent / "pwned").exists()
 

@@ -35,7 +35,7 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 _ZSH = """\
 #compdef %(prog_name)s
-%(complete_func)s() {
+_%(prog_name)s() {
     local line files
     local -a words_found words_shown parts_found parts_shown
     while IFS= read -r line; do
@@ -52,10 +52,10 @@ _ZSH = """\
     [[ -n $files ]] && _path_files $files
     return 0
 }
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    %(complete_func)s "$@"
+if [[ $funcstack[1] == _%(prog_name)s ]]; then
+    _%(prog_name)s "$@"
 else
-    compdef %(complete_func)s %(prog_name)s
+    compdef _%(prog_name)s %(prog_name)s
 fi
 """
 _FISH = """\
