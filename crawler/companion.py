@@ -17,7 +17,7 @@ from webarc.archive.failures import storage_problem
 from webarc.crawler.channel import Channel, Gone
 from webarc.crawler.processes import descendants, kill, work_of
 from webarc.errors import WebarcError
-from webarc.heartbeat import Heartbeats
+from webarc.heartbeat import Heartbeats, beat
 
 Work = Callable[["Inbox"], None]
 _LISTEN = 0.5
@@ -45,7 +45,9 @@ class Inbox:
 
     def messages(self) -> list[Any]:
         """What has been said since the last time, waiting for it; raises Gone when the fetch side has ended."""
-        while not self._channel.wait(_LISTEN):
+        came = False
+        while not came:
+            came = self._channel.wait(_LISTEN)
             self._pass_stop_on()
         return self._channel.receive()
 
@@ -118,6 +120,7 @@ class Companion:
         """Wait until it has ended, as long as it or what it started moves; what stands still is killed."""
         nap, moved, last = _NAP, time.monotonic(), self._work()
         while not _has_ended(self._process):
+            beat()  # this wait has an end
             time.sleep(nap)
             nap = min(nap * 2, _LONGEST_NAP)
             if time.monotonic() - moved > _STANDSTILL:

@@ -146,6 +146,7 @@ class Harvest:
         """After a stop: what is under way may still end well within a moment, the rest is dropped."""
         until = monotonic() + _PATIENCE
         while self._fetcher.active and monotonic() < until:
+            beat()
             for answer in self._fetcher.collect(0.1):
                 if not answer.error:
                     self._handle(answer)

@@ -22,7 +22,8 @@ from webarc.errors import Stalled, Stopped, WebarcError
 
 _LISTEN = 0.2
 _LOOK = 1.0
-_LONGEST_GRACE = 30.0
+# How long an instance that was told to end may stand still once more.
+_SHORTEST_GRACE, _LONGEST_GRACE = 5.0, 30.0
 # How long an instance waits for a lock while other domains wait for its place.
 _SHORT_WAIT = 0.2
 _TURN = 5.0
@@ -205,7 +206,7 @@ class Scheduler:
             still = running.watchdog.look()
             if not running.told_to_end and still >= self._stall_timeout:
                 self._tell_to_end(running)
-            elif running.told_to_end and still >= min(self._stall_timeout, _LONGEST_GRACE):
+            elif running.told_to_end and still >= max(_SHORTEST_GRACE, min(self._stall_timeout, _LONGEST_GRACE)):
                 running.kill("stalled")
 
     def _tell_to_end(self, running: _Running) -> None:

@@ -59,7 +59,7 @@ def test_nothing_goes_on_when_the_command_is_killed(webarc: Webarc) -> None:
     with slow_site() as site:
         running = webarc.start("crawl", site.url())
         family = _grown(running.pid, 5)
-        while len(site.requests) < 10:
+        while len(site.requests) < 60:
             time.sleep(0.02)
         os.kill(running.pid, signal.SIGKILL)
         running.communicate()
@@ -71,7 +71,7 @@ def test_nothing_goes_on_when_the_command_is_killed(webarc: Webarc) -> None:
         fetched = len(site.requests)
         result = webarc.crawl("--resume", "--lock-wait", "0s", site.url())
         assert result["counts"]["new"] == 201
-        assert len(site.requests) < fetched + 201
+        assert len(site.requests) < fetched + 201 - 30
 
 
 def test_a_killed_nursery_leaves_a_running_crawl_alone(webarc: Webarc) -> None:
