@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.changed_exit_code import changed_exit_code_option
 from webarc.cli.context import Context, command
 from webarc.cli.diff import at_most_two
 from webarc.cli.output import json_line, rows
 from webarc.cli.versions import chosen_domain, opened, version_json
 from webarc.diff.shares import rounded, written
-from webarc.errors import Damaged
+from webarc.errors import CHANGED, Damaged, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ The score of a changed page is 1 - the similarity of its words: 0 if all are the
 Moved is what has the same bytes or a similarity of 0.9 or more under another URL.
 \b
 Exit codes: 0 compared, 2 no such domain or crawl, 3 the report could not be written, 11 some versions
-are damaged; they are named, and the rest was compared.
+are damaged; they are named, and the rest was compared; 20 with --changed-exit-code if anything differs.
 """
 
 
@@ -46,10 +47,17 @@ are damaged; they are named, and the rest was compared.
 @click.argument("crawls", metavar="[A] [B]", nargs=-1, type=click.UNPROCESSED)
 @click.option("-n", "count", type=click.IntRange(min=0), metavar="COUNT", help="Show at most so many pages of a kind.")
 @click.option("--html", "html", metavar="FILE", help="Write a report as one web page instead; - is standard output.")
+@changed_exit_code_option("anything differs")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a page, after one with the figures.")
 @command
 def changes(
-    context: Context, domain: str, crawls: tuple[str, ...], count: int | None, html: str | None, as_json: bool
+    context: Context,
+    domain: str,
+    crawls: tuple[str, ...],
+    count: int | None,
+    html: str | None,
+    changed_exit_code: bool,
+    as_json: bool,
 ) -> int:
     """Show what changed in a whole site between two times.
 
@@ -68,7 +76,13 @@ def changes(
         comparison = SiteComparison(catalog, domain, _reading(context, catalog), _CHARACTERS if html else 0)
         found = comparison.between(*(moment_of(tag) or "" for tag in tags))
     _show(context, found, domain, tags, count, html)
-    return Damaged.exit_code if found.unreadable else 0
+    return worst(
+        [Damaged.exit_code if found.unreadable else 0, CHANGED if changed_exit_code and _differs(found) else 0]
+    )
+
+
+def _differs(found: SiteChanges) -> bool:
+    return any(count for kind, count in found.counts().items() if kind != "unchanged")
 
 
 def _reading(context: Context, catalog: Catalog) -> Reading:

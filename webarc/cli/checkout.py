@@ -92,14 +92,14 @@ def _show(context: Context, summary: Summary) -> None:
     for problem in summary.problems:
         context.warn(problem)
     parts = f" and {counted(summary.requisites, 'requisite')} of other domains" if summary.requisites else ""
-    context.echo(
+    if summary.missing:
+        context.warn(f"lost and not written: {counted(summary.missing, 'file')}.")
+    context.tell(
         f"{safe(summary.domain)} at {summary.when} CET: {counted(summary.pages, 'file')}{parts}, "
         f"{rough_size(summary.bytes)} in {safe(str(summary.folder))}."
     )
-    if summary.missing:
-        context.echo(f"Lost and not written: {counted(summary.missing, 'file')}.")
     if summary.start is not None:
-        context.echo(f"Open {safe(str(summary.folder / summary.start))}")
+        context.tell(f"Open {safe(str(summary.folder / summary.start))}")
 
 
 def _as_json(summary: Summary) -> dict[str, object]:

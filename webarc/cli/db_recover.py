@@ -103,7 +103,8 @@ def _show(context: Context, summary: RecoverySummary) -> None:
     for problem in summary.problems:
         context.warn(problem)
     unread = f", {summary.problem_count} could not be read" if summary.problem_count else ""
-    context.echo(
+    say = context.echo if summary.problem_count else context.tell
+    say(
         f"The index is rebuilt: {counted(summary.versions, 'version')} of {counted(summary.domains, 'domain')} "
         f"in {summary.seconds:.1f} s{unread}."
     )

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.changed_exit_code import changed_exit_code_option
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
 from webarc.cli.versions import opened
+from webarc.errors import CHANGED
 
 if TYPE_CHECKING:
     from webarc.archive.catalog import Catalog, Page
@@ -33,8 +35,8 @@ are compared; A alone is compared with the newest.
 Marks: [-removed-] and {+added+} words, colours instead on a terminal; -removed and +added lines with
 --source. White space does not count as a change of words.
 \b
-Exit codes: 0 compared; with --exit-code, 1 if the versions differ; 2 no such page or version;
-11 a version is damaged.
+Exit codes: 0 compared; if the versions differ, 1 with --exit-code, 20 with --changed-exit-code;
+2 no such page or version; 11 a version is damaged.
 """
 
 
@@ -54,8 +56,14 @@ Exit codes: 0 compared; with --exit-code, 1 if the versions differ; 2 no such pa
     metavar="LINES",
     help="Unchanged lines shown around a change. [3]",
 )
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="[auto: on a terminal]")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Mark changes by colours. [auto: on a terminal]",
+)
 @click.option("--exit-code", is_flag=True, help="End with 1 if the versions differ.")
+@changed_exit_code_option("the versions differ")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 @command
 def diff(
@@ -67,6 +75,7 @@ def diff(
     around: int,
     color: str,
     exit_code: bool,
+    changed_exit_code: bool,
     as_json: bool,
 ) -> int:
     """Show what changed between two versions of a page.
@@ -88,7 +97,9 @@ def diff(
         else:
             _say_why_nothing(context, page, pair)
             DiffView(pair, around, color).show(stat)
-    return 1 if exit_code and pair.different else 0
+    if not pair.different:
+        return 0
+    return 1 if exit_code else CHANGED if changed_exit_code else 0
 
 
 @contextmanager

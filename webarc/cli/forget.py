@@ -65,7 +65,10 @@ def forget(
     finish_interrupted(context)
     with opened(context) as catalog:
         asked = _asked(catalog, what, numbers, reason, by or user_name())
-        _show(context, asked)
+        # Where somebody is asked, what will go is part of the question.
+        if not (context.quiet and yes):
+            _show(context, asked)
+        _warn_of_twins(context, asked)
         if not yes:
             confirm("Forget this for good?")
         archive = catalog.archive
@@ -119,13 +122,19 @@ def _page(catalog: Catalog, what: str, numbers: tuple[int, ...]) -> tuple[str, s
 
 
 def _show(context: Context, asked: _Asked) -> None:
-    """What will go, and who else has it."""
+    """What will go."""
     if context.as_json:
         return
     rows(("page", "versions", "size", "first", "last"), asked.lines[:_MOST_SHOWN])
     if len(asked.lines) > _MOST_SHOWN:
         context.echo(f"... and {counted(len(asked.lines) - _MOST_SHOWN, 'page')} more")
     context.echo(f"{counted(asked.versions, 'version')} of {counted(len(asked.lines), 'page')} will go.")
+
+
+def _warn_of_twins(context: Context, asked: _Asked) -> None:
+    """Who else has the same bytes."""
+    if context.as_json:
+        return
     for twin in asked.twins[:_MOST_SHOWN]:
         context.warn(
             f"version {twin.number} of {twin.url} holds the same bytes and stays; forget it, too, if it must go."

@@ -12,7 +12,7 @@ from webarc.cli.output import json_line, one_line, safe
 from webarc.errors import Stalled
 
 if TYPE_CHECKING:
-    from webarc.archive.wellbeing import Wellbeing
+    from webarc.archive.wellbeing import Remark, Wellbeing
 
 _SHOWN = 20
 _DAMAGED = 11
@@ -40,7 +40,7 @@ def status(context: Context, as_json: bool) -> int:
     if as_json:
         json_line(_as_json(found))
     else:
-        for line in _lines(found):
+        for line in _troubles(found) if context.quiet else _lines(found):
             context.echo(safe(line))
     if found.is_well:
         return 0
@@ -59,11 +59,22 @@ def _lines(found: Wellbeing) -> Iterator[str]:
     )
     yield from _part("Crawls", [_crawl(each.domain, each.began, each.pid) for each in found.crawls])
     yield from _part("Scheduled", [_due(each) for each in found.schedules])
-    yield from _part("Remarks", [f"{remark.domain}: {remark.text}".removeprefix(": ") for remark in found.remarks])
+    yield from _part("Remarks", [_remark(remark) for remark in found.remarks])
     if found.is_well:
         yield "Everything is well."
     else:
         yield "A crawl does not move." if found.hangs else "Something is broken."
+
+
+def _troubles(found: Wellbeing) -> Iterator[str]:
+    """What is broken, and nothing else."""
+    for remark in found.remarks:
+        if remark.bad:
+            yield _remark(remark)
+
+
+def _remark(remark: Remark) -> str:
+    return one_line(f"{remark.domain}: {remark.text}".removeprefix(": "))
 
 
 def _verified(found: Wellbeing) -> str:

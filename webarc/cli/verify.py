@@ -117,7 +117,8 @@ def show_summary(context: Context, summary: Summary) -> None:
     verdict = f"{summary.damaged} damaged{repaired}" if summary.damaged else f"sound{repaired}"
     if summary.failures:
         verdict = f"not all could be verified, {summary.damaged} damaged so far{repaired}"
-    context.echo(f"{verdict[0].upper()}{verdict[1:]}: {seen} in {summary.seconds:.1f} s.")
+    say = context.echo if summary.damaged or summary.repaired or summary.failures else context.tell
+    say(f"{verdict[0].upper()}{verdict[1:]}: {seen} in {summary.seconds:.1f} s.")
 
 
 def _verdict(summary: Summary) -> str:
