@@ -23,12 +23,12 @@ from webarc.archive.loss import refuse_loss
 from webarc.archive.nearest import nearest_arcs
 from webarc.archive.pages import Page, just_after, moment_of, removed_before
 from webarc.archive.repository import Repository
-from webarc.archive.roster import instead_of
+from webarc.archive.roster import instead_of, known_domain
 from webarc.archive.settling import settle
-from webarc.archive.spellings import domain_spellings, is_bare_host, spellings
+from webarc.archive.spellings import domain_lookups, domain_spellings, is_bare_host, lookups
 from webarc.archive.store import Archive
 from webarc.archive.urls import canonical, host_of, key_of, shown
-from webarc.errors import BadURL, Damaged, NoSuchVersion, StorageProblem, UnknownDomain, UnknownURL
+from webarc.errors import BadURL, Damaged, NoSuchVersion, StorageProblem, UnknownURL
 from webarc.sql.index import LAST, Index
 from webarc.sql.rows import SightingRow, VersionRow
 
@@ -85,12 +85,12 @@ class Catalog:
         lost = set(self.index.domains()).difference(there)
         return sorted([*there, *filter(self.index.version_count, lost)])
 
-    def domain(self, text: str) -> str:
-        """The domain that a host or a URL means, its index up to date; raises UnknownDomain naming the nearest."""
-        names = domain_spellings(text)
-        found = next((name for name in names if self.archive.repository(name).exists()), None)
-        if found is None:
-            raise UnknownDomain(f"the archive has no domain {names[0]}; {instead_of(self.archive, names[0])}")
+    def domain(self, text: str, *, exact: bool = False) -> str:
+        """The domain that a host or a URL means, its index up to date; raises UnknownDomain naming the nearest.
+
+        It is `exact` where something is to be deleted: then `www.` before a host makes it another one.
+        """
+        found = known_domain(self.archive, domain_spellings(text) if exact else domain_lookups(text))
         self.catch_up(found)
         return found
 
@@ -100,7 +100,7 @@ class Catalog:
 
     def page(self, text: str) -> Page:
         """The page at a URL as people paste it, or where that redirected to; raises UnknownURL naming the nearest."""
-        urls = spellings(text)
+        urls = lookups(text)
         known = [url for url in urls if self.archive.repository(host_of(url)).exists()]
         if not known:
             domain = host_of(urls[0])

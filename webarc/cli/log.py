@@ -71,13 +71,13 @@ def _log_page(context: Context, catalog: Catalog, target: str, span: tuple[str, 
 def _events(catalog: Catalog, target: str) -> tuple[Page | None, list[Event]]:
     """A page and what happened to it; of a page that was forgotten there are only the tombstones."""
     from webarc.archive.chronicle import forgettings_of, page_events
-    from webarc.archive.spellings import spellings
+    from webarc.archive.spellings import lookups
     from webarc.errors import UnknownURL
 
     try:
         page = catalog.page(target)
     except UnknownURL:
-        stones: list[Event] = [each for url in spellings(target) for each in forgettings_of(catalog, url)]
+        stones: list[Event] = [each for url in lookups(target) for each in forgettings_of(catalog, url)]
         if not stones:
             raise
         return None, stones[::-1]
