@@ -175,7 +175,7 @@ class Catalog:
         if tag is None:
             first = min(self.crawl_tags(domain), default=None)
             known = f"its first crawl is {first}" if first else "it has none"
-            raise NoSuchVersion(f"{domain} was not crawled until {moment} CET; {known}.")
+            raise NoSuchVersion(f"{domain} had not been crawled by {moment} CET; {known}.")
         if "@" in text and tag != text:
             raise NoSuchVersion(f"{domain} has no crawl {text}; the one before is {tag}.")
         return tag

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from webarc.archive.ailments import ailment
+from webarc.archive.disk_usage import DiskUsage, disk_usage
 from webarc.archive.holders import Held, Holder, holders
 from webarc.archive.importer import MAIN
 from webarc.archive.layout import INTERNAL
@@ -27,6 +28,10 @@ from webarc.archive.worktree import SHOWN
 from webarc.errors import DatabaseProblem
 from webarc.sql.inspection import Standing, index_file
 from webarc.sql.state import Schedule, State
+
+
+# A glance takes no longer, however many files there are.
+_COUNTING = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,8 @@ class Wellbeing:
     history_size: int = 0
     index_size: int = 0
     free: int = 0
+    usage: DiskUsage = DiskUsage(0, whole=True)
+    is_writable: bool = True
     holders: list[Holder] = field(default_factory=list)
     crawls: list[Unfinished] = field(default_factory=list)
     schedules: list[Schedule] = field(default_factory=list)
@@ -78,7 +85,7 @@ class Wellbeing:
 
 def wellbeing(archive: Archive, database: str) -> Wellbeing:
     """Look around."""
-    found = Wellbeing(archive.root, free=shutil.disk_usage(archive.root).free)
+    found = Wellbeing(archive.root, free=shutil.disk_usage(archive.root).free, is_writable=archive.is_writable())
     held = Held()
     found.holders = list(holders(archive.locks, held))
     found.crawls = list(_crawls(archive.staging, held))
@@ -88,6 +95,7 @@ def wellbeing(archive: Archive, database: str) -> Wellbeing:
         _look_at(archive.repository(domain), indexed, found)
     found.remarks += _lost(indexed or {}, set(there))
     _look_at_schedules(archive, found)
+    found.usage = disk_usage(archive.root, _COUNTING)
     return found
 
 
@@ -118,7 +126,7 @@ def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
         shown = head.removeprefix("refs/heads/")
         yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")
     elif tip is not None and ref_value(repo.git_dir, SHOWN) != tip:
-        yield Remark(repo.domain, "its folder is behind git; a crawl is at it, or the next command brings it")
+        yield Remark(repo.domain, "its folder is behind git; a crawl is at it, or the next command that may write brings it")
 
 
 def _packed_size(git_dir: Path) -> int:
@@ -160,11 +168,11 @@ def _look_at_schedules(archive: Archive, found: Wellbeing) -> None:
     if not archive.state_file.exists():
         return
     try:
-        with closing(State.at(archive.state_file)) as state:
+        with closing(State.to_read(archive.state_file)) as state:
             found.schedules = sorted(state.list(), key=lambda each: (each.next_due, each.name))
     except DatabaseProblem as problem:
         found.remarks.append(Remark("", str(problem).rstrip("."), bad=True))
-    if found.schedules and not found.has_scheduler:
+    if found.schedules and found.is_writable and not found.has_scheduler:
         found.remarks.append(Remark("", f"nothing runs the schedules in {INTERNAL}; start `webarc schedule run`"))
 
 

@@ -179,7 +179,7 @@ def test_the_report_can_be_piped_and_fails_in_a_sentence(site: Webarc, tmp_path:
     [
         (("exampel.org",), "did you mean example.org"),
         ((DOMAIN, "-9"), "-9"),
-        ((DOMAIN, "2025"), "2026-01-01T01:00:00@example.org"),
+        ((DOMAIN, "2025"), "had not been crawled by 2025-12-31 23:59:59 CET; its first crawl is 2026-01-01T01:00:00@"),
         ((DOMAIN, "1", "2", "3"), "two can be compared, not 3"),
         ((DOMAIN, "--hmtl", "x"), "--hmtl"),
     ],

@@ -115,7 +115,9 @@ def show_summary(context: Context, summary: Summary) -> None:
     verdict = f"{summary.damaged} damaged{repaired}" if summary.damaged else f"sound{repaired}"
     if summary.failures:
         verdict = f"not all could be verified, {summary.damaged} damaged so far{repaired}"
-    context.echo(f"{verdict[0].upper()}{verdict[1:]}: {seen} in {summary.seconds:.1f} s.")
+    # "Sound" is no word that everybody knows.
+    meaning = "" if summary.damaged or summary.failures else "; nothing is lost or altered"
+    context.echo(f"{verdict[0].upper()}{verdict[1:]}: {seen} in {summary.seconds:.1f} s{meaning}.")
 
 
 def _verdict(summary: Summary) -> str:
