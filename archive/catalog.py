@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from webarc.archive import times
 from webarc.archive.ailments import ailment
 from webarc.archive.contents import Contents
+from webarc.archive.gaps import Gaps
 from webarc.archive.indexing import Progress, catch_up
 from webarc.archive.instants import instant
 from webarc.archive.layout import arc_of
@@ -62,6 +63,7 @@ class Catalog:
         self._warned: set[str] = set()
         self.damaged: set[str] = set()
         self._contents = Contents(archive)
+        self._gaps: dict[str, Gaps] = {}
 
     def __enter__(self) -> Catalog:
         return self
@@ -172,6 +174,8 @@ class Catalog:
         if moment is None or ("@" in text and text.partition("@")[2] != domain):
             raise NoSuchVersion(f"{text!r} is no crawl of {domain}; run `webarc log {domain}` to see them.")
         tag = next(self.crawl_tags(domain, moment), None)
+        if tag != text and any(visit.commit_tag == text for visit in self.index.guest_visits(domain)):
+            return text
         if tag is None:
             first = min(self.crawl_tags(domain), default=None)
             known = f"its first crawl is {first}" if first else "it has none"
@@ -217,6 +221,10 @@ class Catalog:
                 return tag
         crawls = "1 crawl" if count == 1 else f"{count} crawls"
         raise NoSuchVersion(f"{domain} has no crawl -{back}; it has {crawls}, see `webarc log {domain}`.")
+
+    def gaps(self, domain: str) -> Gaps:
+        """The versions of a domain that were thinned out or forgotten."""
+        return self._gaps.setdefault(domain, Gaps(self.archive.repository(domain)))
 
     # -- bytes ------------------------------------------------------------------------------------------------
 

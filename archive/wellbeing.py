@@ -29,7 +29,6 @@ from webarc.errors import DatabaseProblem
 from webarc.sql.inspection import Standing, index_file
 from webarc.sql.state import Schedule, State
 
-
 # A glance takes no longer, however many files there are.
 _COUNTING = 3.0
 
@@ -65,7 +64,7 @@ class Wellbeing:
     history_size: int = 0
     index_size: int = 0
     free: int = 0
-    usage: DiskUsage = DiskUsage(0, whole=True)
+    usage: DiskUsage = field(default_factory=lambda: DiskUsage(0, whole=True))
     is_writable: bool = True
     holders: list[Holder] = field(default_factory=list)
     crawls: list[Unfinished] = field(default_factory=list)
@@ -126,7 +125,9 @@ def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
         shown = head.removeprefix("refs/heads/")
         yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")
     elif tip is not None and ref_value(repo.git_dir, SHOWN) != tip:
-        yield Remark(repo.domain, "its folder is behind git; a crawl is at it, or the next command that may write brings it")
+        yield Remark(
+            repo.domain, "its folder is behind git; a crawl is at it, or the next command that may write brings it"
+        )
 
 
 def _packed_size(git_dir: Path) -> int:

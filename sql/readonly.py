@@ -54,9 +54,10 @@ class ReadOnlyFile(Database):
 
     def _opened(self) -> Engine:
         if not self._path.exists():
+            cure = "ask its owner to run `webarc db-recover`, or name another place with --database"
             raise DatabaseProblem(
-                f"{str(self._path.parent)!r} has no {self.family} and may not be written to; {self._cure()}"
-                f"{', or name another place with --database' if self.family == 'index' else ''}."
+                f"{str(self._path.parent)!r} has no {self.family} and may not be written to; "
+                f"{cure if self.family == 'index' else self._cure()}."
             )
         engine = self._checked(_PLAIN)
         if engine is None and not _is_behind_log(self._path):

@@ -38,7 +38,8 @@ def log(context: Context, target: str, since: str | None, until: str | None, mos
 
     For every version: its number, time, status, size, by how much it grew or shrank, how many words of the visible text
     came and went, and its title. That a page was found gone or moved, or that versions were forgotten, is an entry of
-    its own. A bare host is a DOMAIN, anything else a URL. Times are CET.
+    its own; "after 2" as a change says that version 2 was thinned out. A bare host is a DOMAIN, anything else a URL.
+    Times are CET.
     """
     from webarc.archive import times
     from webarc.archive.instants import instant

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from webarc.cli.patience import Patience
 
 if TYPE_CHECKING:
-    from webarc.archive.catalog import Catalog
+    from webarc.archive.catalog import Catalog, Page
     from webarc.archive.store import Archive
     from webarc.cli.context import Context
     from webarc.sql.rows import VersionRow
@@ -63,6 +63,14 @@ def note_path(context: Context, text: str, domain: str) -> None:
 
     if path := beyond_domain(text):
         context.note(f"the path /{path} is ignored; all of {domain} is meant.")
+
+
+def note_stand_in(context: Context, catalog: Catalog, page: Page, row: VersionRow, text: str) -> None:
+    """Tell where the version of a time, or of a crawl, may have been another one that is not there any more."""
+    gap = catalog.gaps(page.domain).after(page.arc, row.number) if row.commit_tag != text and page.has_gap_after(row) else None
+    if gap is not None:
+        which = "it" if len(gap.numbers) == 1 else "one of them"
+        context.note(f"{gap}; {which} may have been current then, this is version {row.number}.")
 
 
 def version_json(row: VersionRow) -> dict[str, object]:
