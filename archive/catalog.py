@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from webarc.archive import times
 from webarc.archive.ailments import ailment
+from webarc.archive.clone import is_clone
 from webarc.archive.contents import Contents
 from webarc.archive.gaps import Gaps
 from webarc.archive.indexing import Progress, catch_up
@@ -128,6 +129,9 @@ class Catalog:
 
     def _bring(self, repo: Repository) -> None:
         refuse_loss(repo, self.index)
+        adopted = settle(repo) if not self.index.read_only and repo.exists() and is_clone(repo.git_dir) else ()
+        for warning in adopted:
+            self._warn_once(warning)
         wrong = ailment(repo.git_dir) if repo.exists() else ""
         if wrong:
             raise Damaged(f"{repo.domain} is damaged: {wrong}.")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from webarc.archive.ailments import ailment
+from webarc.archive.clone import is_clone
 from webarc.archive.disk_usage import DiskUsage, disk_usage
 from webarc.archive.holders import Held, Holder, holders
 from webarc.archive.importer import MAIN
@@ -121,6 +122,8 @@ def _lost(indexed: dict[str, str | None], there: set[str]) -> Iterator[Remark]:
 def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
     if wrong := ailment(repo.git_dir):
         yield Remark(repo.domain, wrong, bad=True)
+    elif is_clone(repo.git_dir):
+        yield Remark(repo.domain, "it is a clone; the next command that may write adopts it")
     elif head != MAIN:
         shown = head.removeprefix("refs/heads/")
         yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")

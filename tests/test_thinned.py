@@ -97,7 +97,9 @@ def test_a_page_that_seems_unchanged_may_have_been_something_else(middle: Webarc
 def test_the_log_begins_where_it_is_left(thinned: Webarc, middle: Webarc) -> None:
     text = out(thinned, "log", f"{DOMAIN}/news")
     assert " after 3 " in text and " new " not in text
-    gaps = {row["number"]: row["missingBefore"] for row in middle.run("log", "--json", f"{DOMAIN}/middle").objects()[1:]}
+    gaps = {
+        row["number"]: row["missingBefore"] for row in middle.run("log", "--json", f"{DOMAIN}/middle").objects()[1:]
+    }
     assert gaps == {1: [], 3: [2]}
 
 

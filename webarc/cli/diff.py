@@ -116,7 +116,9 @@ def _chosen(context: Context, catalog: Catalog, page: Page, versions: tuple[str,
     if not versions:
         old, new = page.versions[-2:][0], page.newest()
         if page.has_gap_after(old):
-            context.note(f"{catalog.gaps(page.domain).after(page.arc, old.number)}; these are the last two that are left.")
+            context.note(
+                f"{catalog.gaps(page.domain).after(page.arc, old.number)}; these are the last two that are left."
+            )
         return old, new
     found = [_named(context, catalog, page, text.strip()) for text in versions]
     return found[0], found[1] if len(found) > 1 else page.newest()

@@ -67,7 +67,11 @@ def note_path(context: Context, text: str, domain: str) -> None:
 
 def note_stand_in(context: Context, catalog: Catalog, page: Page, row: VersionRow, text: str) -> None:
     """Tell where the version of a time, or of a crawl, may have been another one that is not there any more."""
-    gap = catalog.gaps(page.domain).after(page.arc, row.number) if row.commit_tag != text and page.has_gap_after(row) else None
+    gap = (
+        catalog.gaps(page.domain).after(page.arc, row.number)
+        if row.commit_tag != text and page.has_gap_after(row)
+        else None
+    )
     if gap is not None:
         which = "it" if len(gap.numbers) == 1 else "one of them"
         context.note(f"{gap}; {which} may have been current then, this is version {row.number}.")
