@@ -23,7 +23,8 @@ def ailment(git_dir: Path) -> str:
     tip = ref_value(git_dir, main_of(git_dir))
     if tip is None:
         return f"its branch main is gone; {REPAIR}" if main_is_lost(git_dir) else ""
-    if in_a_pack(git_dir, tip) or (git_dir / "objects" / tip[:2] / tip[2:]).exists():
+    objects = git_dir / "objects"
+    if in_a_pack(git_dir, tip) or (objects / tip[:2] / tip[2:]).exists() or (objects / "info" / "alternates").exists():
         return ""
     if not any((git_dir / "objects" / "pack").glob("*.pack")):
         return f"its history is gone; {BACKUP}"

@@ -52,7 +52,7 @@ def environment() -> dict[str, str]:
         # Nothing is ever fetched; a clone of a part could name a program that brings the rest.
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
-        "GIT_GRAFT_FILE": "/dev/null",
+        "GIT_GRAFT_FILE": "/dev/null/none",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TEMPLATE_DIR": "",
         "GIT_TERMINAL_PROMPT": "0",
