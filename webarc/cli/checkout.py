@@ -98,6 +98,11 @@ def _show(context: Context, summary: Summary) -> None:
         f"{safe(summary.domain)} at {summary.when} CET: {counted(summary.pages, 'file')}{parts}, "
         f"{rough_size(summary.bytes)} in {safe(str(summary.folder))}."
     )
+    if summary.uncertain:
+        context.note(
+            f"Of {counted(summary.uncertain, 'page')} the version of then may have been thinned out or forgotten; "
+            "an older one was written, if there is any."
+        )
     if summary.start is not None:
         context.tell(f"Open {safe(str(summary.folder / summary.start))}")
 
@@ -109,6 +114,7 @@ def _as_json(summary: Summary) -> dict[str, object]:
         "folder": str(summary.folder),
         "pages": summary.pages,
         "requisites": summary.requisites,
+        "uncertain": summary.uncertain,
         "bytes": summary.bytes,
         "missing": summary.missing,
         "start": summary.start,

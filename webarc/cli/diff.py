@@ -13,7 +13,7 @@ import click
 from webarc.cli.changed_exit_code import changed_exit_code_option
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
-from webarc.cli.versions import opened
+from webarc.cli.versions import note_stand_in, opened
 from webarc.errors import CHANGED
 
 if TYPE_CHECKING:
@@ -89,13 +89,13 @@ def diff(
     at_most_two(url, versions)
     with _uncollected(), opened(context) as catalog:
         page = catalog.page(url)
-        pair = VersionPair(catalog, *_chosen(catalog, page, versions), source=mode == "source")
+        pair = VersionPair(catalog, *_chosen(context, catalog, page, versions), source=mode == "source")
         if pair.partial:
             context.warn("the versions are so large that only their beginnings were compared.")
         if as_json:
             json_line(as_object(pair, None if stat else around))
         else:
-            _say_why_nothing(context, page, pair)
+            _say_why_nothing(context, catalog, page, pair)
             DiffView(pair, around, color).show(stat)
     if not pair.different:
         return 0
@@ -123,17 +123,31 @@ def at_most_two(place: str, versions: tuple[str, ...]) -> None:
         raise click.UsageError(f"two can be compared, not {len(versions)} (put times with blanks in quotes)")
 
 
-def _chosen(catalog: Catalog, page: Page, versions: tuple[str, ...]) -> tuple[VersionRow, VersionRow]:
+def _chosen(context: Context, catalog: Catalog, page: Page, versions: tuple[str, ...]) -> tuple[VersionRow, VersionRow]:
     if not versions:
-        return page.versions[-2:][0], page.newest()
-    old = catalog.chosen(page, versions[0])
-    return old, catalog.chosen(page, versions[1]) if len(versions) > 1 else page.newest()
+        old, new = page.versions[-2:][0], page.newest()
+        if page.has_gap_after(old):
+            context.note(
+                f"{catalog.gaps(page.domain).after(page.arc, old.number)}; these are the last two that are left."
+            )
+        return old, new
+    found = [_named(context, catalog, page, text.strip()) for text in versions]
+    return found[0], found[1] if len(found) > 1 else page.newest()
 
 
-def _say_why_nothing(context: Context, page: Page, pair: VersionPair) -> None:
+def _named(context: Context, catalog: Catalog, page: Page, text: str) -> VersionRow:
+    row = catalog.chosen(page, text)
+    if text.lstrip("+-") != str(row.number) and not _FROM_THE_END.fullmatch(text):
+        note_stand_in(context, catalog, page, row, text)
+    return row
+
+
+def _say_why_nothing(context: Context, catalog: Catalog, page: Page, pair: VersionPair) -> None:
     """A sentence where there is nothing to show."""
     if len(page.versions) == 1:
-        context.note(f"{page.url} has only one version; there is nothing to compare yet.")
+        gap = catalog.gaps(page.domain).before(page.arc, pair.new.number) if pair.new.number > 1 else None
+        left = f"only one version left; {gap}, so there is" if gap else "only one version; there is"
+        context.note(f"{page.url} has {left} nothing to compare yet.")
     elif pair.old.number == pair.new.number:
         context.note(f"both are version {pair.new.number} of {page.url}.")
     elif not pair.different:

@@ -96,7 +96,7 @@ def _asked(catalog: Catalog, what: str, numbers: tuple[int, ...], reason: str, b
     if catalog.is_domain(what):
         if numbers:
             raise UsageProblem(f"{what} is a whole domain and has no versions; name a page with --version.")
-        domain, arc = catalog.domain(what), None
+        domain, arc = catalog.domain(what, exact=True), None
         order = Order(domain, of_domain(domain), reason, by, everything=True)
     else:
         domain, arc, chosen = _page(catalog, what, numbers)
@@ -112,12 +112,13 @@ def _asked(catalog: Catalog, what: str, numbers: tuple[int, ...], reason: str, b
 
 def _page(catalog: Catalog, what: str, numbers: tuple[int, ...]) -> tuple[str, str, set[int] | None]:
     """Domain, ARC and the chosen versions of the page that was named, and no other."""
-    from webarc.archive.spellings import spellings
+    from webarc.archive.spellings import lookups, spellings
     from webarc.archive.urls import key_of
 
     page = catalog.page(what)
     if key_of(page.url) not in {key_of(url) for url in spellings(what)}:
-        raise UnknownURL(f"{what} has no versions, it redirects to {page.url}; name that one to forget it.")
+        how = "the nearest is" if key_of(page.url) in {key_of(url) for url in lookups(what)} else "it redirects to"
+        raise UnknownURL(f"{what} has no versions, {how} {page.url}; name that one to forget it.")
     return page.domain, page.arc, {page.number(number).number for number in numbers} or None
 
 

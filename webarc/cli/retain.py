@@ -60,7 +60,8 @@ def retain(
     rules = parse_keep(keep)
     finish_interrupted(context)
     with opened(context) as catalog:
-        chosen = list(dict.fromkeys([chosen_domain(context, catalog, text) for text in domains] or catalog.domains()))
+        named = [chosen_domain(context, catalog, text, exact=True) for text in domains]
+        chosen = list(dict.fromkeys(named or catalog.domains()))
         thinning = _shown(context, catalog, chosen, rules, dry_run, show=dry_run or not (context.quiet and yes))
     if dry_run or not thinning:
         return 0

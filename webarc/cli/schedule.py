@@ -177,7 +177,7 @@ def systemd(context: Context) -> None:
 def _state(context: Context, create: bool = False) -> Iterator[State]:
     from webarc.sql.state import State
 
-    state = State(context.archive(create).state_file)
+    state = State.to_read(context.archive(create).state_file)
     try:
         yield state
     finally:
