@@ -76,7 +76,8 @@ def changes(
         if html is not None:
             raise UsageProblem("--html is about one domain; name it.")
         with opened(context) as catalog:
-            return show_all(context, catalog, reading_of(context, catalog), count)
+            when_changed = CHANGED if changed_exit_code else 0
+            return show_all(context, catalog, reading_of(context, catalog), count, when_changed)
     at_most_two(domain, crawls)
     with opened(context) as catalog:
         domain = chosen_domain(context, catalog, domain)

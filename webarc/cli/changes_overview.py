@@ -23,7 +23,7 @@ class _Site(NamedTuple):
     found: SiteChanges
 
 
-def show_all(context: Context, catalog: Catalog, reading: Reading, count: int | None) -> int:
+def show_all(context: Context, catalog: Catalog, reading: Reading, count: int | None, when_changed: int) -> int:
     """Show every domain that changed, that with most changes first; returns the exit code."""
     codes: list[int] = []
     domains = catalog.known_domains()
@@ -36,7 +36,7 @@ def show_all(context: Context, catalog: Catalog, reading: Reading, count: int | 
     once = len(domains) - len(sites) - sum(map(bool, codes))
     alone = f"; {counted(once, 'domain')} crawled only once" if once else ""
     context.note(f"{len(changed):,} of {counted(len(domains), 'domain')} changed{alone}.")
-    return worst([*codes, Damaged.exit_code if reading.unreadable else 0])
+    return worst([*codes, Damaged.exit_code if reading.unreadable else 0, when_changed if changed else 0])
 
 
 def _compared(
