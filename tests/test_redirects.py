@@ -107,7 +107,7 @@ def test_pages_that_share_a_wall(webarc: Webarc, sites: list[Site]) -> None:
 
 
 def test_two_pages_that_send_each_other_for_a_cookie(webarc: Webarc, sites: list[Site]) -> None:
-    """Whichever is answered first, each needs the cookie of the other, and both are asked for before either is there."""
+    """Each needs the cookie of the other, and both are asked for before either is there."""
     site, *_ = sites
     for slow in ("/a", "/b"):
         delays = {"/a": 0.0, "/b": 0.0} | {slow: 0.3}
