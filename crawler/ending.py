@@ -14,6 +14,7 @@ from webarc.crawler.trail import Trail
 from webarc.sql.index import Index
 from webarc.sql.rows import CurrentRow
 
+ENDLESS = ("redirect-loop", "redirect-limit")
 _REACHED = ("stored", "unchanged", "filtered")
 _TRANSIENT_STATUS = (408, 425, 429)
 
@@ -99,7 +100,7 @@ class Ending:
 
     def rows(self, domain: str, *, complete: bool) -> Iterator[UrlRow]:
         """The lines of urls.xml, sorted; an incomplete crawl keeps what an earlier one knew."""
-        mine = (row for row in self._frontier.rows() if host_of(row.url) == domain and row.error != "robots")
+        mine = (row for row in self._frontier.rows() if host_of(row.url) == domain and not _only_looked(row))
         asked = (self._line(row) for row in mine)
         carried = [
             UrlRow(row.url, row.status, row.error, row.target, "carried")
@@ -120,8 +121,14 @@ class Ending:
         if row.kind == "start" and row.outcome in ("skipped", "missing", "gone", "failed"):
             return True
         transient = row.status == 0 or row.status >= 500 or row.status in _TRANSIENT_STATUS or row.status < 400
+        transient = transient and row.error not in ENDLESS
         return row.outcome == "failed" and (transient or self._row(row.url) is not None)
 
     def _row(self, url: str) -> CurrentRow | None:
         arc = arc_of(url)
         return self._index.current(host_of(url), [arc]).get(arc)
+
+
+def _only_looked(row: Row) -> bool:
+    """Whether a URL was found not to belong to the crawl only after it was queued."""
+    return row.outcome == "skipped" and row.error != "too-large"

@@ -100,6 +100,10 @@ class Fetcher:
         else:
             self._line.append((request, url))
 
+    def cookies(self, url: str) -> int:
+        """A number that is another one once cookies that a URL's host may get have changed."""
+        return self._cookies.state(hostname(url))
+
     def collect(self, timeout: float) -> list[Answer]:
         """The answers that are there, waiting at most `timeout` seconds for the first one."""
         until = time.monotonic() + timeout
@@ -172,7 +176,8 @@ class Fetcher:
         self._idle.append(transfer)
         answer = transfer.answer(code, message)
         if "set-cookie" in answer.fields:
-            self._cookies.count(curl)
+            values = (value for name, value in answer.headers if name.lower() == "set-cookie")
+            self._cookies.count(curl, hostname(answer.url), values)
         self._done.append(answer)
 
     def _resume(self, throttle: Throttle) -> None:

@@ -138,6 +138,11 @@ class Index:
         """How many versions a domain has in all."""
         return self._count("version_count", domain)
 
+    def versions_of(self, domain: str, commit_tag: str) -> int:
+        """How many versions came with a commit."""
+        with self._database.reading() as connection:
+            return int(run(connection, "version_tagged", domain=domain, commit_tag=commit_tag).scalar() or 0)
+
     def history(self, domain: str, arc: str) -> list[VersionRow]:
         """All versions of one ARC, oldest first."""
         with self._database.reading() as connection:

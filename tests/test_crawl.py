@@ -158,10 +158,11 @@ def test_links_of_an_unmodified_page_are_still_followed(webarc: Webarc) -> None:
 def test_redirects_are_rows_of_the_report(webarc: Webarc) -> None:
     pages = {"/": "<a href=/old>x</a><a href=/loop>y</a>", "/old": redirect("/new", 301), "/new": "<title>N</title>"}
     with Site({**pages, "/loop": redirect("/pool"), "/pool": redirect("/loop")}) as site:
-        rows = webarc.report(site.url())
+        rows = webarc.report(site.url(), code=8)
         assert rows[site.url("/old")]["target"] == site.url("/new")
+        assert rows[site.url("/old")]["outcome"] == "redirect"
         assert rows[site.url("/new")]["outcome"] == "stored"
-        assert rows[site.url("/loop")]["outcome"] == "redirect"
+        assert rows[site.url("/loop")]["reason"] == rows[site.url("/pool")]["reason"] == "redirect-loop"
         assert webarc.stored(site.url()) == {"%_", "new"}
 
 
