@@ -157,7 +157,9 @@ class Judgement:
     def _understood(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading | None) -> None:
         assert reading is not None, "what has a body is always read"
         if reading.cut:
-            self.problems.append(f"{item.url} is too large to be read to its end; links there were not followed.")
+            self.problems.append(
+                f"{item.url} is too large or too broken to be read to its end; links there were not followed."
+            )
         # Links first: a page that the frontier has as done must not lose them if the crawl is killed.
         self._trail.follow(item, reading)
         self._store(item, answer, slot, reading)

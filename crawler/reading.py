@@ -8,6 +8,7 @@ from pathlib import Path
 
 from webarc.crawler.charset import css_charset, header_charset
 from webarc.crawler.css import read_stylesheet
+from webarc.crawler.feeds import FEED_TYPES, is_feed, read_feed
 from webarc.crawler.html import read_html
 
 LARGEST_READ = 16 * 1024 * 1024
@@ -26,7 +27,7 @@ class Reading:
     requisites: Sequence[str] = ()
     unfollowed: Sequence[str] = ()
     cut: bool = False
-    """Whether the document was too large to be read to its end."""
+    """Whether the document was too large, or too broken, to be read to its end."""
 
 
 def media_type(content_type: str) -> str:
@@ -40,6 +41,10 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
     `follow` is off where a header says nofollow; `agent` is the name that robots rules call us by, None to ignore them.
     """
     kind = media_type(content_type)
+    if is_feed(body, kind):
+        feed = read_feed(body, url, content_type)
+        links, unfollowed = (feed.links, []) if follow else ([], feed.links)
+        return Reading(None, header_charset(content_type) or "", links, feed.requisites, unfollowed, bool(feed.problem))
     if kind in _HTML or (kind in _UNSURE and _looks_like_html(body)):
         page = read_html(body, url, content_type, agent or "webarc")
         links, unfollowed = list(page.followed), []
@@ -58,7 +63,7 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
 def is_readable(content_type: str) -> bool:
     """Whether a document of this type may name other URLs."""
     kind = media_type(content_type)
-    return kind in _HTML or kind in _UNSURE or kind == _CSS
+    return kind in _HTML or kind in _UNSURE or kind == _CSS or kind in FEED_TYPES
 
 
 def body_of(body: bytes | None, file: Path) -> bytes:
