@@ -17,6 +17,8 @@ _MOST_URLS = 50_000
 _GZIP = b"\x1f\x8b"
 _PIECE = 64 * 1024
 _MOST_MEMBERS = 10_000
+_PAGE_ROOTS = frozenset(("html", "head", "title", "meta", "body", "h1", "p", "div"))
+IS_PAGE, NAMES_NOTHING = "it is a web page", "it names no URL"
 
 
 @dataclass(slots=True)
@@ -36,8 +38,8 @@ def read_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
     if root in FEED_ROOTS:
         feed = read_feed_text(text, url)
         found = Sitemap(feed.links, problem=feed.problem)
-    elif root == "html":
-        found = Sitemap(problem="it is a web page")
+    elif root in _PAGE_ROOTS or text[:14].lower() == "<!doctype html":
+        found = Sitemap(problem=IS_PAGE)
     elif text.startswith("<"):
         found = _read_listing(text, url)
     else:
@@ -98,7 +100,7 @@ def _read_lines(text: str, url: str) -> Sitemap:
     if len(lines) > _MOST_URLS:
         found.problem = f"it lists more than {_MOST_URLS:,} URLs"
     elif not found.pages:
-        found.problem = "it names no URL" if text.strip() else "it is empty"
+        found.problem = NAMES_NOTHING
     return found
 
 

@@ -14,7 +14,7 @@ from webarc.crawler.exchange import Answer
 from webarc.crawler.hosts import Host
 from webarc.crawler.manners import Manners
 from webarc.crawler.retry import may_pass
-from webarc.crawler.sitemap import Sitemap, read_sitemap
+from webarc.crawler.sitemap import IS_PAGE, NAMES_NOTHING, Sitemap, read_sitemap
 from webarc.crawler.trail import Trail
 from webarc.errors import BadURL
 
@@ -119,7 +119,7 @@ class SitemapSearch:
         outcome.found |= usable
         if not problem:
             return
-        if not place.named_by and not usable and (answer.status in _ABSENT or problem == "it is a web page"):
+        if not place.named_by and not usable and (answer.status in _ABSENT or problem in (IS_PAGE, NAMES_NOTHING)):
             outcome.usual = f"{place.url} has none ({problem})"
             return
         outcome.named = True
