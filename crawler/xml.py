@@ -21,8 +21,9 @@ _ROOT = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 # What makes most of the broken documents: a bare & or an entity of HTML, and characters that XML does not have.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BROKEN = re.compile(
-    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!(?:#\d{1,7}|#x[0-9a-f]{1,6}|amp|lt|gt|quot|apos);)|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]",
+    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!(?:#\d{1,7}|#x[0-9a-f]{1,6}|amp|lt|gt|quot|apos);)|" + _CONTROL.pattern,
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -83,7 +84,8 @@ def read_xml(text: str, make: Callable[[], Told]) -> tuple[Told, str]:
 
 
 def _repaired(found: re.Match[str]) -> str:
-    return found.group(1) or ("&amp;" if found.group() == "&" else "")
+    kept = found.group(1)
+    return _CONTROL.sub("", kept) if kept else "&amp;" if found.group() == "&" else ""
 
 
 def _read(text: str, told: Told) -> tuple[Told, str, bool]:
