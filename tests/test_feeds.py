@@ -25,11 +25,13 @@ RSS = """<?xml version="1.0" encoding="ISO-8859-1"?>
 </channel></rss>""".encode("latin-1")
 RDF = """<rdf:RDF xmlns="http://purl.org/rss/1.0/"><channel rdf:about="x"><link>/</link></channel>
 <item rdf:about="/no"><title>1</title><link>/1</link></item></rdf:RDF>"""
-ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/blog/"><link rel="self" href="/feeds/all"/><link href=""/>
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/blog/">
+<link rel="self" href="/feeds/all"/><link href=""/>
 <logo>l.png</logo><icon>/i.ico</icon><entry xml:base="2026/"><link href="1"/><link rel="edit" href="/edit"/>
 <link rel="enclosure" href="1.pdf"/><link rel="http://www.iana.org/assignments/relation/replies" href="1/re"/>
 <content src="1.html" type="text/html"/></entry><entry><link rel="alternate" href="2"/>
-<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><a href="/x">x</a><img src="/x.png"/></div></content></entry></feed>"""
+<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><a href="/x">x</a><img src="/x.png"/></div></content>
+</entry></feed>"""
 
 
 def test_rss() -> None:

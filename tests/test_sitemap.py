@@ -132,7 +132,8 @@ def test_a_hostile_file_costs_little(body: bytes, problem: str) -> None:
 
 def test_entities_of_other_encodings_are_not_obeyed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("stolen")
-    declared = f'<!DOCTYPE urlset [<!ENTITY e SYSTEM "{tmp_path.as_uri()}/secret">]><urlset><url><loc>/&e;</loc></url></urlset>'
+    doctype = f'<!DOCTYPE urlset [<!ENTITY e SYSTEM "{tmp_path.as_uri()}/secret">]>'
+    declared = f"{doctype}<urlset><url><loc>/&e;</loc></url></urlset>"
     for encoding in ("utf-7", "cp037", "utf-16", "utf-8"):
         body = f'<?xml version="1.0" encoding="{encoding}"?>{declared}'.encode(encoding)
         assert read_sitemap(body, URL).pages == []

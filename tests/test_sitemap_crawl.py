@@ -12,8 +12,8 @@ from tests.crawls import Webarc
 from tests.servers import Page, Route, Site
 
 ATOM = """
-<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/atom/"><link rel="alternate" href="1"/><link rel="hub" href="/hub"/>
-<entry><link href="2"/><id>tag:x</id></entry></feed>"""
+<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/atom/"><link rel="alternate" href="1"/>
+<link rel="hub" href="/hub"/><entry><link href="2"/><id>tag:x</id></entry></feed>"""
 RSS = (
     '<rss version="2.0"><channel><link>/rss/</link><item><link><![CDATA[/rss/1?a=1&b=2]]></link></item></channel></rss>'
 )
