@@ -116,6 +116,8 @@ class Fetcher:
             self._perform()
             if self._done or not self.active:
                 break
+            if self._line and len(self._running) < self._limits.parallel:
+                continue  # something is asked again
             left = until - time.monotonic()
             if left <= 0 or self._wait(left):
                 break
