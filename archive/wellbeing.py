@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -31,11 +32,12 @@ from webarc.sql.state import Schedule, State
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something about a domain, or about the archive, that is good to know; bad if something is broken."""
+    """Something about a domain, or about the archive, that is good to know; bad if something is broken or hangs."""
 
     domain: str
     text: str
     bad: bool = False
+    hangs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +73,24 @@ class Wellbeing:
         return not any(remark.bad for remark in self.remarks)
 
     @property
+    def hangs(self) -> bool:
+        """Whether a crawl does not move."""
+        return any(remark.hangs for remark in self.remarks)
+
+    @property
     def has_scheduler(self) -> bool:
         """Whether a process runs what is due."""
         return any(holder.purpose == "schedule" for holder in self.holders)
 
 
-def wellbeing(archive: Archive, database: str) -> Wellbeing:
-    """Look around."""
+def wellbeing(archive: Archive, database: str, stall_timeout: float | None = None) -> Wellbeing:
+    """Look around; a crawl that has not moved for the stall timeout is named."""
     found = Wellbeing(archive.root, free=shutil.disk_usage(archive.root).free)
     held = Held()
     found.holders = list(holders(archive.locks, held))
     found.crawls = list(_crawls(archive.staging, held))
+    if stall_timeout:
+        found.remarks += _standing_still(archive, found.crawls, stall_timeout)
     indexed = _indexed(archive, database, found)
     there = archive.domains()
     for domain in there:
@@ -128,6 +137,16 @@ def _packed_size(git_dir: Path) -> int:
         for entry in entries:
             total += entry.stat(follow_symlinks=False).st_size
     return total
+
+
+def _standing_still(archive: Archive, crawls: list[Unfinished], longest: float) -> Iterator[Remark]:
+    """Crawls at work whose lock file, which they touch as they move, is older than that."""
+    for crawl in crawls:
+        with suppress(OSError):
+            still = time.time() - archive.crawl_lock_file(crawl.domain).stat().st_mtime
+            if crawl.pid is not None and still > longest:
+                text = f"the crawl has not moved for {still:.0f} seconds; stop process {crawl.pid} to end it"
+                yield Remark(crawl.domain, text, bad=True, hangs=True)
 
 
 def _crawls(staging: Path, held: Held) -> Iterator[Unfinished]:

@@ -26,6 +26,7 @@ from webarc.archive.repository import Repository
 from webarc.archive.rescue import Rescue
 from webarc.archive.tags import tag_name
 from webarc.errors import Damaged, GitProblem
+from webarc.heartbeat import beat
 
 SHOWN = "refs/webarc/worktree"
 _BATCH = 5_000
@@ -172,6 +173,7 @@ class _Bringing:
         return os.path.lexists(f"{self.repo.folder}/{path}")
 
     def _has(self, path: str, length: int) -> bool:
+        beat()
         try:
             status = os.lstat(f"{self.staged}/{path}")
         except (FileNotFoundError, NotADirectoryError):
@@ -239,6 +241,7 @@ def _batches(found: Iterator[Step]) -> Iterator[list[Step]]:
 
 
 def _note(file: Path, lines: Iterable[str]) -> None:
+    beat()
     with file.open("ab") as target:
         target.write("".join(lines).encode("utf-8", "surrogateescape"))
 

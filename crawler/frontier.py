@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from webarc.archive.urls import key_of
 from webarc.errors import NoSpace, StorageProblem
+from webarc.heartbeat import beat
 from webarc.sql.room import has_room
 from webarc.sql.rows import CurrentRow
 from webarc.sql.statements import statement
@@ -150,6 +151,7 @@ class Frontier:
         """Every URL that was asked for, sorted by URL."""
         self.flush()
         for row in self._database.execute(statement("frontier_rows")):
+            beat()
             yield Row._make(row)
 
     def troubles(self) -> Iterator[Row]:

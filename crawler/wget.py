@@ -32,6 +32,7 @@ _DISK = 3
 _OK = 200
 _UNAUTHORIZED = 401
 _CHUNK = 1 << 16
+_CROWDED = 0.005
 _SCOPES = ("host", "page")
 
 
@@ -66,6 +67,9 @@ class Wget:
                 for item in frontier.take(1, None):
                     look_up(item)
                     judgement.judge(item, self._answer(url, status, version, headers, stream))
+                    while not judgement.has_room:
+                        judgement.wait(_CROWDED)
+                        judgement.listen()
         judgement.settle()
         for url in self._job.starts:
             if frontier.add(url, 0, "start"):
@@ -94,7 +98,7 @@ class Wget:
         while process.poll() is None:
             late = longest is not None and monotonic() - self._began >= longest
             if late or self._stop():
-                process.terminate()
+                process.kill()  # a request to end is blocked in everything that a crawl starts
                 process.wait()
                 return "max-time" if late else "stopped"
             with suppress(subprocess.TimeoutExpired):

@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 from webarc.errors import DatabaseProblem
 from webarc.sql.database import Database, found_version
-from webarc.sql.locks import lock_folder
+from webarc.sql.locks import lock_folder, take
 from webarc.sql.schema import schema_version
 
 _PLAIN = {"mode": "ro", "uri": "true"}
@@ -89,7 +89,7 @@ class ReadOnlyFile(Database):
             yield
             return
         try:
-            fcntl.flock(handle, fcntl.LOCK_SH)
+            take(handle, fcntl.LOCK_SH, lock_folder(self._path))
             yield
         finally:
             os.close(handle)

@@ -149,6 +149,10 @@ class Stopped(WebarcError):
     exit_code = 13
 
 
+class Stalled(WebarcError):
+    """A crawl came to a standstill and was ended."""
+
+
 def worst(codes: list[int]) -> int:
     """The exit code of a run: the lowest one that is not zero."""
     return min((code for code in codes if code), default=0)

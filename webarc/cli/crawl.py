@@ -97,6 +97,7 @@ class _Run:
         given = (values["add_filters"], values["drop_filters"], settings["filters.modules"])
         self._options = options_from(settings, chosen(settings["filters.use"], *given), settings.filters_dir)
         self._every = settings["compact.every"]
+        self._stall_timeout = settings["crawl.stall_timeout"]
         self._terms = Terms(values["resume"], settings["crawl.lock_wait"])
         self.stopped = False
 
@@ -104,6 +105,7 @@ class _Run:
         """One crawl of every start URL."""
         from webarc.archive import times
         from webarc.archive.compaction import tidy
+        from webarc.cli.crawl_display import Display
         from webarc.cli.crawl_view import view_for
         from webarc.cli.takedowns import finish_interrupted
         from webarc.crawler.plan import Places
@@ -119,26 +121,34 @@ class _Run:
         archive.clear_stale_staging()
         finish_interrupted(self._context)
         codes = [self._context.recover_database()] if self._values["recover_db"] else []
-        with tempfile.TemporaryDirectory(prefix="webarc-report-") as scratch:
+        with tempfile.TemporaryDirectory(prefix="webarc-run-", ignore_cleanup_errors=True) as scratch:
             reports = Path(scratch) if self._values["report"] else None
-            places = Places(archive.root, self._context.database_url(), self._filters_dir, reports)
+            claims = Path(scratch, "claims")
+            claims.mkdir()
+            places = Places(archive.root, self._context.database_url(), self._filters_dir, reports, claims)
             work = self._jobs(archive, places, start_time)
-            view = view_for(self._context, as_json=self._values["as_json"])
+            display = Display(view_for(self._context, as_json=self._values["as_json"]))
             scheduler = Scheduler(
                 work,
                 self._at_once,
-                on_start=view.started,
-                on_progress=view.moved,
-                on_result=view.ended,
-                on_note=view.say,
+                stall_timeout=self._stall_timeout,
+                on_start=display.started,
+                on_progress=display.moved,
+                on_result=display.ended,
+                on_note=display.say,
             )
-            with view, self._stoppable(scheduler.stop, scheduler.abandon):
+
+            def abandon() -> None:
+                scheduler.abandon()
+                display.give_up()
+
+            with display, self._stoppable(scheduler.stop, abandon):
                 scheduler.run()
-            for warning in tidy(archive, _committed(view.results), self._every):
+            for warning in tidy(archive, _committed(display.results), self._every):
                 self._context.warn(warning)
             if self._values["report"]:
-                write_report(self._values["report"], view.results, {job.domain: job.report for job in work})
-        return worst([*codes, *(result.exit_code for result in view.results)])
+                write_report(self._values["report"], display.results, {job.domain: job.report for job in work})
+        return worst([*codes, *(result.exit_code for result in display.results)])
 
     def _jobs(self, archive: Archive, places: Places, start_time: datetime) -> list[Job]:
         from webarc.crawler.plan import jobs, unfinished_jobs

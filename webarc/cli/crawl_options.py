@@ -41,6 +41,7 @@ _METAVAR = {
     "crawl.wait": "TIME",
     "crawl.max_time": "TIME",
     "crawl.lock_wait": "TIME",
+    "crawl.stall_timeout": "TIME",
     "crawl.timeout": "TIME",
     "crawl.deadline": "TIME",
     "crawl.limit_rate": "SIZE",

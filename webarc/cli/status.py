@@ -9,6 +9,7 @@ import click
 
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line, one_line, safe
+from webarc.errors import Stalled
 
 if TYPE_CHECKING:
     from webarc.archive.wellbeing import Wellbeing
@@ -20,7 +21,7 @@ Examples:
   webarc status
   webarc status --json
 \b
-Exit codes: 0 nothing is broken, 11 something is, and what to do is said beside it.
+Exit codes: 0 nothing is broken, 1 a crawl does not move, 11 something is broken; what to do is said beside it.
 """
 
 
@@ -35,13 +36,15 @@ def status(context: Context, as_json: bool) -> int:
     """
     from webarc.archive.wellbeing import wellbeing
 
-    found = wellbeing(context.archive(), context.database_url())
+    found = wellbeing(context.archive(), context.database_url(), context.settings()["crawl.stall_timeout"])
     if as_json:
         json_line(_as_json(found))
     else:
         for line in _lines(found):
             context.echo(safe(line))
-    return 0 if found.is_well else _DAMAGED
+    if found.is_well:
+        return 0
+    return _DAMAGED if any(remark.bad and not remark.hangs for remark in found.remarks) else Stalled.exit_code
 
 
 def _lines(found: Wellbeing) -> Iterator[str]:
@@ -57,7 +60,10 @@ def _lines(found: Wellbeing) -> Iterator[str]:
     yield from _part("Crawls", [_crawl(each.domain, each.began, each.pid) for each in found.crawls])
     yield from _part("Scheduled", [_due(each) for each in found.schedules])
     yield from _part("Remarks", [f"{remark.domain}: {remark.text}".removeprefix(": ") for remark in found.remarks])
-    yield "Everything is well." if found.is_well else "Something is broken."
+    if found.is_well:
+        yield "Everything is well."
+    else:
+        yield "A crawl does not move." if found.hangs else "Something is broken."
 
 
 def _verified(found: Wellbeing) -> str:
