@@ -91,7 +91,8 @@ class Harvest:
             self._handle(answer)
         heard = judgement.listen(at_once=not room or not self._fetcher.active)
         # Transfers end by their own limits, and a host's pause is planned; waiting for the other processes is no step.
-        if answers or heard or self._fetcher.active or (room and (self._later or self._hosts.ready)):
+        planned = room and (self._later or self._hosts.ready or self._errands.waiting)
+        if answers or heard or self._fetcher.active or planned:
             beat()
 
     def ask(self, url: str, kind: str) -> None:

@@ -93,7 +93,8 @@ def test_any_bytes_are_read(body: bytes, head: bytes) -> None:
 
 def test_entries_of_feeds_are_crawled(webarc: Webarc) -> None:
     pages: dict[str, Route] = {
-        "/": '<link rel=alternate type=application/rss+xml href=/rss><a href="/atom">a</a><a href="/plain">p</a><a href=/broken>b</a>',
+        "/": "<link rel=alternate type=application/rss+xml href=/rss>"
+        "<a href=/atom>a</a><a href=/plain>p</a><a href=/broken>b</a>",
         "/rss": Page(RSS, type="application/rss+xml", etag='"r"'),
         "/atom": Page(ATOM, type="application/atom+xml"),
         "/plain": Page(RDF, type="application/xml"),
