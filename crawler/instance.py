@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from types import TracebackType
 
+from webarc.archive.document import headers_of
 from webarc.archive.failures import storage_problem
 from webarc.archive.indexing import catch_up
 from webarc.archive.layout import arc_of, domain_folder
@@ -329,10 +330,14 @@ class Instance:
         arc = arc_of(item.url)
         item.current = self._current(host_of(item.url), [arc]).get(arc)
 
-    def _stored(self, domain: str, row: CurrentRow) -> bytes | None:
-        reader = self._objects_of(domain)
+    def _stored(self, domain: str, row: CurrentRow) -> tuple[bytes, dict[str, str]] | None:
+        """The bytes of a stored page, and the headers that it came with."""
+        objects, tip = self._objects_of(domain) or (None, "")
+        if objects is None:
+            return None
         try:
-            return reader[0].read(row.blob or f"{reader[1]}:{row.arc}/{row.file}") if reader else None
+            body = objects.read(row.blob or f"{tip}:{row.arc}/{row.file}")
+            return None if body is None else (body, headers_of(objects.read(f"{tip}:{row.arc}/data.xml") or b""))
         except Damaged as error:
             self._problems.append(f"the stored copy of {row.url} cannot be read: {error}")
             return None

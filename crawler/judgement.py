@@ -47,7 +47,7 @@ class Judgement:
         reader: ReaderLine,
         line: KeeperLine,
         shelf: Shelf,
-        stored: Callable[[str, CurrentRow], bytes | None],
+        stored: Callable[[str, CurrentRow], tuple[bytes, dict[str, str]] | None],
         again: Callable[[Item], None],
     ) -> None:
         self._options = options
@@ -156,11 +156,17 @@ class Judgement:
         self._unchanged(item, answer, row)
 
     def _read_again(self, item: Item, answer: Answer, row: CurrentRow, question: Question) -> None:
-        body = self._stored(host_of(item.url), row)
-        if body is None:
+        stored = self._stored(host_of(item.url), row)
+        if stored is None:
             self._unchanged(item, answer, row)
             return
-        question = question._replace(body=body[:LARGEST_READ], length=len(body))
+        body, headers = stored
+        question = question._replace(
+            body=body[:LARGEST_READ],
+            length=len(body),
+            content_type=headers.get("content-type") or question.content_type,
+            link=headers.get("link") or question.link,
+        )
         self._reader.ask(question, partial(self._remembered, item, answer, row, question))
 
     def _unchanged(self, item: Item, answer: Answer, row: CurrentRow) -> None:
@@ -245,7 +251,9 @@ class Judgement:
         agent = self._agent if self._options.robots else None
         follow = self._may_follow(answer)
         rules = f"{agent or ''} {follow}"
-        return Question(item.url, sha256, declared, "", rules, content_type, follow, agent, answer.length)
+        question = Question(item.url, sha256, declared, "", rules, content_type, follow, agent, answer.length)
+        link = answer.header("link")
+        return question._replace(link=link) if link else question
 
     def _may_follow(self, answer: Answer) -> bool:
         header = [value for name, value in answer.headers if name.lower() == "x-robots-tag"]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from webarc.crawler.channel import Disordered
 from webarc.crawler.companion import Companion, Inbox
-from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read
+from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read, with_link_header
 from webarc.crawler.recollection import Recollection
 from webarc.crawler.ring import Ring
 from webarc.heartbeat import READ, Heartbeats, beat
@@ -53,6 +53,8 @@ class Question(NamedTuple):
     start: int = -1
     place: str = ""
     body: bytes | None = None
+    link: str = ""
+    """The `Link:` headers of the answer."""
 
 
 class Begin(NamedTuple):
@@ -154,7 +156,7 @@ class ReaderLine:
 
     def ask(self, question: Question, heard: Heard) -> None:
         """Have a document read; `heard` gets what it says, or None for what is not remembered."""
-        weight = _ROUGHLY + len(question.url) + len(question.body or b"")
+        weight = _ROUGHLY + len(question.url) + len(question.link) + len(question.body or b"")
         if not self._waiting:
             self._last_heard = monotonic()
         self._waiting[self._asked] = heard, weight
@@ -269,10 +271,14 @@ class _Reader:
     def _reading(self, question: Question) -> Reading | None:
         memory = self._recollection
         url, sha256, declared, rules = question.url, question.sha256, question.declared, question.rules
+        follow, agent, link = question.follow, question.agent, question.link
         if question.start < 0 and not question.place and question.body is None:
-            return memory.get(memory.key(url, sha256, f"{declared};{question.charset}", rules))
-        reading = read(self._body(question), url, question.content_type, follow=question.follow, agent=question.agent)
-        memory.put(memory.key(url, sha256, f"{declared};{reading.charset}", rules), reading)
+            known = memory.get(memory.key(url, sha256, f"{declared};{question.charset}", rules))
+            # An answer of 304 seldom repeats these headers; what it says is added to what was there.
+            return with_link_header(known, link, url, follow=follow, agent=agent) if known and link else known
+        reading = read(self._body(question), url, question.content_type, follow=follow, agent=agent, link=link)
+        # What was asked for by the encoding that the archive knows is asked for so again.
+        memory.put(memory.key(url, sha256, f"{declared};{question.charset or reading.charset}", rules), reading)
         return reading
 
     def _body(self, question: Question) -> bytes:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Protocol, TypeVar
 from xml.parsers import expat
 
-from webarc.crawler.charset import charset_of, decoded
+from webarc.archive.encodings import decoded
+from webarc.crawler.charset import charset_of
 
 _BLANKS = "\ufeff\0 \t\r\n"
 _LONGEST_TEXT = 64 * 1024
