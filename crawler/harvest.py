@@ -95,7 +95,8 @@ class Harvest:
             self._handle(answer)
         heard = judgement.listen(at_once=not room or not self._fetcher.active)
         # Transfers end by their own limits, and a host's pause is planned; waiting for the other processes is no step.
-        if answers or heard or self._fetcher.active or (room and (self._later or self._hosts.ready)):
+        planned = room and (self._later or self._hosts.ready or self._errands.waiting)
+        if answers or heard or self._fetcher.active or planned:
             beat()
 
     def ask(self, url: str, kind: str) -> None:
@@ -121,12 +122,18 @@ class Harvest:
         known = self._frontier.known
         return Progress(self._domain, counts["fetched"], counts["bytes"], queue, counts["failed"], known, state)
 
+    @property
+    def errands(self) -> Errands:
+        """What the crawl asked for on its own account."""
+        return self._errands
+
     def _judge(self) -> Judgement:
         assert self.judgement is not None, "a harvest needs someone to judge its answers"
         return self.judgement
 
     def _busy(self) -> bool:
-        return bool(self._fetcher.active or self._hosts.ready or self._later or self._judge().pending)
+        busy = self._fetcher.active or self._hosts.ready or self._later or self._errands.waiting
+        return bool(busy or self._judge().pending)
 
     def _must_stop(self) -> bool:
         if not self.reason:
@@ -176,7 +183,7 @@ class Harvest:
     def _fill(self) -> float:
         """Start what may be started; returns how long to wait for answers before looking again."""
         now = monotonic()
-        pause = _PAUSE
+        pause = self._errands.start(now)
         while self._later and self._later[0][0] <= now:
             self.push(heapq.heappop(self._later)[2])
         if self._later:
@@ -200,7 +207,7 @@ class Harvest:
                 arcs[arc].current = row
 
     def _start_on(self, host: Host, now: float) -> float:
-        if self._options.robots and host.robots is None:
+        if host.robots is None and self._errands.wants_robots(host):
             if not host.asking:
                 self._errands.ask_robots(host, _origin(host.ready[0].url))
             return _PAUSE

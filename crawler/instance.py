@@ -214,7 +214,8 @@ class Instance:
                     harvest.ask(url, "start")
                 harvest.run()
             self._end(harvest, ending)
-        result.warnings += scope.problems + judgement.problems[:_MOST_SAID]
+        result.warnings += scope.problems + errands.problems + fetcher.problems
+        result.warnings += judgement.problems[:_MOST_SAID]
         self._finish(harvest, judgement, ending, result)
 
     def _end(self, harvest: Harvest, ending: Ending) -> None:

@@ -197,7 +197,9 @@ class Judgement:
         if reading is None:
             raise Disordered(f"{item.url} was not read although its bytes are there; please report this.")
         if reading.cut:
-            self.problems.append(f"{item.url} is too large to be read to its end; links there were not followed.")
+            self.problems.append(
+                f"{item.url} is too large or too broken to be read to its end; links there were not followed."
+            )
         # Links first: a page that the frontier has as done must not lose them if the crawl is killed.
         self._trail.follow(item, reading)
         self._store(item, answer, slot, reading)
