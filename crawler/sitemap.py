@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from webarc.archive.encodings import decoded
 from webarc.archive.urls import canonical
 from webarc.crawler.feeds import FEED_ROOTS, read_feed_text
 from webarc.crawler.xml import read_xml, root_of, text_of
