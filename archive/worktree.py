@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from webarc.archive import gitlibrary, leftovers, rsync
+from webarc.archive.adoption import adopt
+from webarc.archive.clone import is_clone
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
 from webarc.archive.history import Commit, Step, commits, steps
@@ -65,6 +67,14 @@ def mend(repo: Repository, rescued: Rescued | None = None) -> list[str]:
     if not repo.exists():
         return []
     leftovers.clear(repo.git_dir)
+    adopted = adopt(repo, SHOWN)
+    if is_clone(repo.git_dir):
+        # Somebody's own repository, or one that holds no crawl yet.
+        return adopted
+    return [*adopted, *_mend(repo, rescued)]
+
+
+def _mend(repo: Repository, rescued: Rescued | None) -> list[str]:
     tip = repo.tip()
     if tip and tip != repo.ref(SHOWN):
         commit = _commit(repo, tip)

@@ -185,7 +185,7 @@ class Instance:
             self._control.show_movement(self._archive.crawl_lock_file(job.domain))
             trail = Trail(
                 *(job.options, self._frontier, scope, self._owned, job.owned_elsewhere),
-                *(self._adopt, self._reader.forget),
+                *(self._adopt, fetcher.cookies),
             )
             manners = Manners(job.options.wait, job.options.random_wait, job.options.connections)
             errands = Errands(job.options, fetcher, manners, trail, self._owned)
@@ -198,6 +198,7 @@ class Instance:
                 reader=self._reader,
                 line=self._line,
                 shelf=Shelf(self._ring),
+                cookies=fetcher.cookies,
                 stored=self._stored,
                 again=harvest.push,
             )
@@ -213,14 +214,17 @@ class Instance:
                     harvest.ask(url, "start")
                 harvest.run()
             self._end(harvest, ending)
-        result.warnings += scope.problems + judgement.problems[:_MOST_SAID]
+        result.warnings += scope.problems + errands.problems + fetcher.problems
+        result.warnings += judgement.problems[:_MOST_SAID]
         self._finish(harvest, judgement, ending, result)
 
     def _end(self, harvest: Harvest, ending: Ending) -> None:
+        self._frontier.mark_loops()
         if ending.complete():
             ending.ask_unreached(prune=self._job.options.prune)
         if not harvest.reason:
             ending.ask_gone_again()
+        self._frontier.mark_loops()
 
     def _finish(self, harvest: Harvest, judgement: Judgement, ending: Ending, result: Result) -> None:
         self._reader.close(sweep=not harvest.reason)
@@ -228,9 +232,11 @@ class Instance:
         self._frontier.refuse(verdicts.drops)
         reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)
         events = self._line.commit(self._orders(reporter))
+        tags: dict[str, str] = {}
         for event in events:
             committed = self._index_commit(event, events) if isinstance(event, Landed) else event
             reporter.found_same(committed.domain, committed.same)
+            tags[committed.domain] = committed.commit_tag
             result.warnings += [each for each in committed.warnings if each not in result.warnings]
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
@@ -238,7 +244,19 @@ class Instance:
                 result.also.append(committed.commit_tag)
         self._remember(judgement)
         reporter.conclude(result, monotonic() - self._began)
+        self._compare(tags)
         self._resumption.end(harvest.reason, result.commit_tag)
+
+    def _compare(self, tags: dict[str, str]) -> None:
+        """What the report calls stored must be in the commits; the temp dir stays where it is not."""
+        for domain, number in self._frontier.stored().items():
+            expected = number - self._frontier.earlier[domain]
+            there = self._index.versions_of(domain, tags[domain]) if domain in tags else 0
+            if there != expected:
+                raise WebarcError(
+                    f"{expected} pages of {domain} were fetched to be stored, but its commit has {there}; crawl again "
+                    "with --resume, and please report this."
+                )
 
     def _index_commit(self, landed: Landed, events: Iterator[Landed | Committed]) -> Committed:
         """Index a commit while its files are brought to the work tree."""
@@ -273,6 +291,9 @@ class Instance:
         catch_up(repository, self._index, self._problems.append)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)
+        # What was looked up while it was a guest's may be outdated.
+        self._rows.pop(domain, None)
+        self._objects.pop(domain, None)
         self._owned[domain] = scheme
         self._crawl_times[domain] = crawl_time
         self._previous[domain] = self._last_crawl(domain)

@@ -14,7 +14,7 @@ from webarc.crawler.capture import Capture
 from webarc.crawler.channel import Disordered
 from webarc.crawler.errands import REDIRECTS
 from webarc.crawler.exchange import Answer
-from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.frontier import HOP, Frontier, Item
 from webarc.crawler.keeping import KeeperLine
 from webarc.crawler.options import CrawlOptions
 from webarc.crawler.reader import Question, ReaderLine
@@ -47,6 +47,7 @@ class Judgement:
         reader: ReaderLine,
         line: KeeperLine,
         shelf: Shelf,
+        cookies: Callable[[str], int],
         stored: Callable[[str, CurrentRow], tuple[bytes, dict[str, str]] | None],
         again: Callable[[Item], None],
     ) -> None:
@@ -56,6 +57,7 @@ class Judgement:
         self._owned = owned
         self._reader = reader
         self._shelf = shelf
+        self._cookies = cookies
         self._stored = stored
         self._line = line
         self._again = again
@@ -70,7 +72,9 @@ class Judgement:
         row = item.current
         self.counts["fetched"] += 1
         self.counts["bytes"] += answer.length
-        if answer.error == "too-large":
+        if item.kind.startswith(HOP):
+            self._passed_through(item, answer)
+        elif answer.error == "too-large":
             # The user's limit, not the server's fault: the crawl is as whole as it was asked to be.
             self._frontier.finish(item, "skipped", answer.status or 200, error=answer.error)
         elif answer.error:
@@ -84,9 +88,9 @@ class Judgement:
         elif answer.status in (204, 205):
             self._frontier.finish(item, "empty", answer.status)
         elif answer.status in _GONE:
-            if not self._asked_plainly(item):
+            if not self._asked_anew(item) and not self._asked_plainly(item):
                 self._frontier.finish(item, "gone" if item.kind == "again" else "missing", answer.status)
-        else:
+        elif not self._asked_anew(item):
             self.fail(item, f"http-{answer.status}", answer.status)
 
     def fail(self, item: Item, error: str, status: int = 0) -> None:
@@ -193,7 +197,9 @@ class Judgement:
         if reading is None:
             raise Disordered(f"{item.url} was not read although its bytes are there; please report this.")
         if reading.cut:
-            self.problems.append(f"{item.url} is too large to be read to its end; links there were not followed.")
+            self.problems.append(
+                f"{item.url} is too large or too broken to be read to its end; links there were not followed."
+            )
         # Links first: a page that the frontier has as done must not lose them if the crawl is killed.
         self._trail.follow(item, reading)
         self._store(item, answer, slot, reading)
@@ -226,24 +232,63 @@ class Judgement:
             return True
         return bool(accept) and not any(fnmatchcase(declared, pattern.lower()) for pattern in accept)
 
+    def _passed_through(self, item: Item, answer: Answer) -> None:
+        """A URL outside the crawl was asked for only to see whether it leads back."""
+        if answer.status in REDIRECTS and answer.header("location"):
+            self._redirected(item, answer)
+        elif answer.error and answer.error != "too-large":
+            self.fail(item, answer.error, answer.status)
+        else:
+            reason = self._trail.refusal(item.url, item.kind == f"{HOP}requisite") or "scope"
+            self._frontier.finish(item, "skipped", answer.status, error=reason)
+
+    def _asked_anew(self, item: Item) -> bool:
+        """A redirect led back here while this was being asked for; with the cookies of now it may be a page."""
+        returned, item.returned = item.returned, 0
+        if not returned or returned > self._options.limits.max_redirect:
+            return False
+        if self._cookies(item.url) == item.cookies:
+            return False
+        item.redirects, item.attempt = returned, 1
+        self._again(item)
+        return True
+
     def _redirected(self, item: Item, answer: Answer) -> None:
         try:
             target = answer.redirect() or item.url
         except BadURL:
             self.fail(item, "bad-redirect", answer.status)
             return
-        too_many = item.redirects >= self._options.limits.max_redirect
-        if key_of(target) == key_of(item.url) and not too_many:
-            # The same page under the other scheme, or a page that wants its cookie back: the key stays, so ask again.
-            if target != item.url:
-                item.mark = f"from {item.url.partition(':')[0]}"
-            item.url, item.redirects, item.plain = target, item.redirects + 1, False
-            self._again(item)
+        if item.redirects >= self._options.limits.max_redirect:
+            if not self._asked_anew(item):
+                self._lead_nowhere(item, answer, target, "redirect-limit")
+        elif key_of(target) == key_of(item.url):
+            self._redirected_to_itself(item, answer, target)
+        else:
+            cookie = "set-cookie" in answer.fields and self._cookies(item.url) != item.cookies
+            self._trail.pursue(item, target, cookie=cookie)
+            if not self._asked_anew(item):
+                self._frontier.finish(item, "redirect", answer.status, target=target)
+
+    def _redirected_to_itself(self, item: Item, answer: Answer, target: str) -> None:
+        """The same page under the other scheme, or a page that wants its cookie back: the key stays, so ask again.
+
+        A page that looks up the visitor, not a cookie, gets one more chance.
+        """
+        asked = item.turned = item.turned or {}
+        chance = target == item.url and item.url not in asked
+        asked[item.url] = item.cookies
+        if asked.get(target) == self._cookies(target) and not chance:
+            self._lead_nowhere(item, answer, target, "redirect-loop")
             return
-        problem = "redirect-limit" if too_many else ""
-        if not too_many:
-            self._trail.pursue(item, target)
-        self._frontier.finish(item, "redirect", answer.status, target=target, error=problem)
+        if target != item.url:
+            item.mark = f"from {item.url.partition(':')[0]}"
+        item.url, item.redirects, item.plain = target, item.redirects + 1, False
+        self._again(item)
+
+    def _lead_nowhere(self, item: Item, answer: Answer, target: str, problem: str) -> None:
+        self.counts["failed"] += 1
+        self._frontier.finish(item, "failed", answer.status, target=target, error=problem)
 
     def _question(self, item: Item, answer: Answer, sha256: str, declared: str, content_type: str) -> Question:
         agent = self._agent if self._options.robots else None

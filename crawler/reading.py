@@ -9,6 +9,7 @@ from pathlib import Path
 from webarc.crawler.charset import css_charset, header_charset
 from webarc.crawler.css import read_stylesheet
 from webarc.crawler.dash import read_dash
+from webarc.crawler.feeds import FEED_TYPES, is_feed, read_feed
 from webarc.crawler.hls import read_hls
 from webarc.crawler.html import read_html
 from webarc.crawler.link_header import read_link_header
@@ -26,7 +27,7 @@ _HLS = (
 )
 _DASH = "application/dash+xml"
 _BLANK = b"\xef\xbb\xbf \t\r\n"
-_READABLE = frozenset((*_HTML, *_UNSURE, _CSS, *_XML, *_MANIFEST, *_HLS, _DASH))
+_READABLE = frozenset((*_HTML, *_UNSURE, _CSS, *_XML, *_MANIFEST, *_HLS, _DASH, *FEED_TYPES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Reading:
     requisites: Sequence[str] = ()
     unfollowed: Sequence[str] = ()
     cut: bool = False
-    """Whether the document was too large to be read to its end."""
+    """Whether the document was too large, or too broken, to be read to its end."""
 
 
 def media_type(content_type: str) -> str:
@@ -58,6 +59,10 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
 
 def _document(body: bytes, url: str, content_type: str, *, follow: bool, agent: str | None) -> Reading:
     kind = media_type(content_type)
+    if is_feed(body, kind):
+        feed = read_feed(body, url, content_type)
+        links, unfollowed = (feed.links, []) if follow else ([], feed.links)
+        return Reading(None, header_charset(content_type) or "", links, feed.requisites, unfollowed, bool(feed.problem))
     if kind in _HTML or (kind in _UNSURE and _looks_like_html(body)):
         page = read_html(body, url, content_type, agent or "webarc")
         links, unfollowed = list(page.followed), []
