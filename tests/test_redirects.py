@@ -104,6 +104,17 @@ def test_pages_that_share_a_wall(webarc: Webarc, sites: list[Site]) -> None:
     assert all(rows[site.url(page)]["outcome"] == "stored" for page in pages)
 
 
+def test_start_pages_behind_one_wall(webarc: Webarc, sites: list[Site]) -> None:
+    """The wall lets the visitor in and sends everybody to the home page: all are asked for before anybody is in."""
+    site, *_ = sites
+    pages = [f"/p{number}" for number in range(6)]
+    wall = Page(b"", 302, {"Location": "/wall"}, delay=0.2)
+    site.pages |= {page: walled("in=1", wall, f"<title>{page}</title>") for page in pages}
+    site.pages |= {"/wall": bake("in=1", "/home"), "/home": "home"}
+    rows = webarc.report(*map(site.url, pages))
+    assert {rows[site.url(page)]["outcome"] for page in (*pages, "/home")} == {"stored"}
+
+
 def test_two_pages_that_send_each_other_for_a_cookie(webarc: Webarc, sites: list[Site]) -> None:
     """Each needs the cookie of the other, and both are asked for before either is there."""
     site, *_ = sites
