@@ -45,7 +45,10 @@ def test_a_check_of_a_single_page_is_no_crawl_of_the_site(webarc: Webarc, site: 
     tags.append(webarc.crawl("--depth", "0", site.url("/b"))["commitTag"])
     old, new, paths, said = changed(webarc, site.domain)
     assert (old, new, paths) == (tags[0], tags[3], ["a", "b"])
-    assert said == f"{tags[1]} is the last crawl that is like {tags[0]}; what single pages and guests changed since is in.\n"
+    assert (
+        said
+        == f"{tags[1]} is the last crawl that is like {tags[0]}; what single pages and guests changed since is in.\n"
+    )
     assert changed(webarc, site.domain, "-2")[:3] == (tags[2], tags[3], ["b"])
 
 

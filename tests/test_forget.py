@@ -514,7 +514,9 @@ def test_who_else_holds_the_bytes_is_summed_up_where_they_are_many(webarc: Webar
         History(archive, domain).crawl({f"page{page}": notice for page in range(3 * number + 1)} | {"other": "other"})
     ran = webarc.run("forget", "one.example/page0", "--reason", "x")
     (said,) = (line for line in ran.err.splitlines() if "same bytes" in line)
-    assert "11 versions of 11 pages on 2 hosts hold the same bytes and stay: three.example (7), two.example (4);" in said
+    assert (
+        "11 versions of 11 pages on 2 hosts hold the same bytes and stay: three.example (7), two.example (4);" in said
+    )
     (condition,) = re.findall(r'list --where "(.*)"`', said)
     assert len(webarc.run("list", "--json", "--where", condition).objects()) == 12
 
