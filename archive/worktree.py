@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from webarc.archive import gitlibrary, leftovers, rsync
+from webarc.archive.adoption import adopt
+from webarc.archive.clone import is_clone
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
 from webarc.archive.history import Commit, Step, commits, steps
@@ -24,8 +26,10 @@ from webarc.archive.layout import INTERNAL
 from webarc.archive.objects import sizes
 from webarc.archive.repository import Repository
 from webarc.archive.rescue import Rescue
+from webarc.archive.staging import delete_folder
 from webarc.archive.tags import tag_name
 from webarc.errors import Damaged, GitProblem
+from webarc.heartbeat import beat
 
 SHOWN = "refs/webarc/worktree"
 _BATCH = 5_000
@@ -64,6 +68,14 @@ def mend(repo: Repository, rescued: Rescued | None = None) -> list[str]:
     if not repo.exists():
         return []
     leftovers.clear(repo.git_dir)
+    adopted = adopt(repo, SHOWN)
+    if is_clone(repo.git_dir):
+        # Somebody's own repository, or one that holds no crawl yet.
+        return adopted
+    return [*adopted, *_mend(repo, rescued)]
+
+
+def _mend(repo: Repository, rescued: Rescued | None) -> list[str]:
     tip = repo.tip()
     if tip and tip != repo.ref(SHOWN):
         commit = _commit(repo, tip)
@@ -86,7 +98,7 @@ class _Bringing:
     def run(self) -> list[str]:
         workshop = _workshop(self.repo)
         interrupted = workshop.exists()
-        shutil.rmtree(workshop, ignore_errors=True)
+        delete_folder(workshop)
         workshop.mkdir()
         rescue = Rescue(self.repo.git_dir, self.shown, self.target.id, self.target.tag)
         index_lines = workshop / "index"
@@ -103,7 +115,7 @@ class _Bringing:
             warnings.append(
                 f"git is at work in {self.repo.folder}; the next webarc command brings its index up to date."
             )
-        shutil.rmtree(workshop, ignore_errors=True)
+        delete_folder(workshop)
         return warnings
 
     def _shows_nothing(self) -> bool:
@@ -172,6 +184,7 @@ class _Bringing:
         return os.path.lexists(f"{self.repo.folder}/{path}")
 
     def _has(self, path: str, length: int) -> bool:
+        beat()
         try:
             status = os.lstat(f"{self.staged}/{path}")
         except (FileNotFoundError, NotADirectoryError):
@@ -239,6 +252,7 @@ def _batches(found: Iterator[Step]) -> Iterator[list[Step]]:
 
 
 def _note(file: Path, lines: Iterable[str]) -> None:
+    beat()
     with file.open("ab") as target:
         target.write("".join(lines).encode("utf-8", "surrogateescape"))
 

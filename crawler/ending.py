@@ -52,7 +52,7 @@ class Ending:
 
     def complete(self) -> bool:
         """Whether the crawl saw all it could see: not cut short, and nothing failed that might hide links."""
-        if self._harvest.reason:
+        if self._harvest.reason or self._harvest.errands.unavailable:
             return False
         return not any(
             self._hides_links(row) for row in self._frontier.troubles() if host_of(row.url) in self._previous
@@ -64,7 +64,7 @@ class Ending:
         for domain, previous in self._previous.items():
             unknown = [url for url in previous.urls() if not self._frontier.knows(url)]
             self._unlinked.update(url for url in unknown if self._row(url) is not None and host_of(url) == domain)
-        if prune != "unreached":
+        if not self._prunes_unreached(prune):
             for url in sorted(self._unlinked):
                 self._harvest.ask(url, "unlinked")
             self._harvest.run()
@@ -85,13 +85,17 @@ class Ending:
             row.url for row in self._frontier.troubles() if row.outcome == "gone" and host_of(row.url) == domain
         }
         candidates |= set(self.moved(domain))
-        if prune == "unreached" and complete:
+        if complete and self._prunes_unreached(prune):
             candidates |= {url for url in self._unlinked if host_of(url) == domain}
         arcs = self._index.current_count(domain)
         held = self._previous[domain].held if domain in self._previous else ()
         removals = decide(candidates, held, arcs, allow=allow)
         self._removed.update(removals.now)
         return removals
+
+    def _prunes_unreached(self, prune: str) -> bool:
+        """A sitemap that cannot be read may list what nothing else names."""
+        return prune == "unreached" and not self._harvest.errands.unreadable
 
     def moved(self, domain: str) -> list[str]:
         """URLs of the archive that now lead for good to one that answered well."""

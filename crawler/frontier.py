@@ -17,6 +17,7 @@ from webarc.archive.urls import host_of, key_of
 from webarc.crawler.circles import endless
 from webarc.crawler.reasons import UNKNOWN, rank
 from webarc.errors import NoSpace, StorageProblem
+from webarc.heartbeat import beat
 from webarc.sql.room import has_room
 from webarc.sql.rows import CurrentRow
 from webarc.sql.statements import statement
@@ -278,6 +279,7 @@ class Frontier:
         """Every URL that was asked for, sorted by URL."""
         self.flush()
         for row in self._database.execute(statement("frontier_rows")):
+            beat()
             yield Row._make(row)
 
     def troubles(self) -> Iterator[Row]:

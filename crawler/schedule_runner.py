@@ -15,10 +15,12 @@ from types import FrameType
 
 from webarc.archive import times
 from webarc.crawler.schedule import following
-from webarc.errors import Locked, Stopped, StorageProblem, WebarcError, worst
+from webarc.errors import CHANGED, Locked, Stopped, StorageProblem, WebarcError, worst
 from webarc.sql.state import Schedule, State
 
 _TICK = 1.0
+# Of a crawl that found something new, too, if it was asked to tell so.
+_FINE = (0, CHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Runner:
         at_once: int,
         domains_of: Callable[[Schedule], frozenset[str]],
         say: Callable[[str], None],
+        warn: Callable[[str], None] | None = None,
     ) -> None:
         self._state = state
         self._program = list(program)
@@ -51,7 +54,7 @@ class Runner:
         self._environ = dict(environ)
         self._at_once = at_once
         self._domains_of = domains_of
-        self._say = say
+        self._say, self._warn = say, warn or say
         self._queue: list[Waiting] = []
         self._running: dict[subprocess.Popen[bytes], Waiting] = {}
         self._codes: list[int] = []
@@ -114,7 +117,7 @@ class Runner:
         try:
             self._queue.append(Waiting(schedule, self._domains_of(schedule), began, resume))
         except WebarcError as error:
-            self._say(f"{schedule.name}: cannot run; {error}")
+            self._warn(f"{schedule.name}: cannot run; {error}")
             self._finish(Waiting(schedule, frozenset(), began), error.exit_code)
 
     def _start_free(self) -> None:
@@ -159,7 +162,11 @@ class Runner:
         else:
             self._state.finish(waiting.schedule.name, end, code)
         self._codes.append(code if code < 128 else WebarcError.exit_code)
-        self._say(f"{waiting.schedule.name}: ended with exit code {code}")
+        if code in _FINE or cut_short:
+            self._say(f"{waiting.schedule.name}: ended with exit code {code}")
+            return
+        where = f"; its output is in {self._log(waiting.schedule)}" if waiting.domains else ""
+        self._warn(f"{waiting.schedule.name}: ended with exit code {code}{where}")
 
     def _pass_signals_on(self) -> None:
         """A stop is passed on to the running crawls, as often as it comes; what waits is made up for next time."""

@@ -67,6 +67,10 @@ class Trail:
             if not self._frontier.knows(url):
                 self._consider(url, 1, False, not self._frontier.starts)
 
+    def remark(self, url: str, reason: str) -> None:
+        """Let the report say what became of a URL that is none of the crawl's pages."""
+        self._frontier.skip(url, reason)
+
     def keep_robots(self, url: str) -> None:
         """A site's robots.txt is a part of its record, as with `wget -r`."""
         if self.open and self.refusal(url, True) is None:

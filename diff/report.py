@@ -71,10 +71,12 @@ def _section(title: str, headers: Iterable[str], rows: Iterable[str]) -> Iterato
 def _changed(page: Changed) -> str:
     score = "?" if page.score is None else written(page.score)
     words = "" if page.added is None else f"+{page.added:,} −{page.removed:,}"
-    versions = f"version {page.old.number} of {page.old.crawl_time} to {page.new.number} of {page.new.crawl_time}"
+    versions = " to ".join(f"version {row.number} of {row.crawl_time}" for row in (page.old, page.new) if row)
+    if page.gap is not None:
+        versions = f"{versions}; {page.gap}"
     excerpt = "".join(f"<pre>{''.join(map(_piece, line))}</pre>" for line in page.lines)
     shown = f"<details><summary>{versions}</summary>{excerpt}</details>" if excerpt else f"<div>{versions}</div>"
-    return _row(_number(score), _number(words), f"<td>{_link(page.new)}{shown}</td>")
+    return _row(_number(score), _number(words), f"<td>{_link(page.page)}{shown}</td>")
 
 
 def _moved(move: Move) -> str:

@@ -222,6 +222,17 @@ class Index:
             rows = run(connection, "guest_visits", domain=domain)
             return [GuestRow(row.commit_tag, row.crawl_time, int(row.versions), int(row.size)) for row in rows]
 
+    def newest_change(self, domain: str) -> str | None:
+        """The commitTag of the last crawl that brought a version to a domain or removed one, as a guest or not."""
+        with self._database.reading() as connection:
+            found: str | None = run(connection, "version_newest", domain=domain).scalar()
+            return found
+
+    def has_gaps(self, domain: str) -> bool:
+        """Whether versions of a domain were thinned out or forgotten while later ones of the same page stayed."""
+        with self._database.reading() as connection:
+            return run(connection, "version_gap", domain=domain).first() is not None
+
     def totals(self, domain: str) -> TotalsRow:
         """How much a domain has in all."""
         with self._database.reading() as connection:

@@ -41,12 +41,14 @@ class Ran:
 class Webarc:
     """The command line with an archive of its own."""
 
-    def __init__(self, archive: Path) -> None:
+    def __init__(self, archive: Path, prefix: tuple[str, ...] = ()) -> None:
         self.archive = archive
+        # What the command is run by, such as `nice`.
+        self.prefix = prefix
 
     def start(self, *arguments: str | Path, **more: str) -> subprocess.Popen[str]:
         """Start a command and leave it running."""
-        command = [sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
+        command = [*self.prefix, sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
         return subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -56,9 +58,9 @@ class Webarc:
             cwd=self.archive.parent,
         )
 
-    def run(self, *arguments: str | Path, stdin: str = "", **more: str) -> Ran:
+    def run(self, *arguments: str | Path, stdin: str = "", timeout: float = 110, **more: str) -> Ran:
         """Run a command to its end."""
-        command = [sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
+        command = [*self.prefix, sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
         done = subprocess.run(
             command,
             input=stdin,
@@ -66,7 +68,7 @@ class Webarc:
             text=True,
             env=environment(**more),
             cwd=self.archive.parent,
-            timeout=110,
+            timeout=timeout,
             check=False,
         )
         return Ran(done)
