@@ -1,4 +1,4 @@
-"""What is told of pages whose old versions were thinned out or forgotten: nothing begins at the first one left."""
+"""Pages whose old versions were thinned out or forgotten: nothing is said to begin with the first one that is left."""
 
 from __future__ import annotations
 
