@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from webarc.archive import times
+from webarc.archive import times, zones
 from webarc.archive.failures import storage
 from webarc.errors import Locked
 
 _FIRST_NAP = 0.01
 _LONGEST_NAP = 0.5
 # The options that may stand before a subcommand with a value behind them.
-_TAKE_A_VALUE = ("--archive", "--config", "--database")
+_TAKE_A_VALUE = ("--archive", "--config", "--database", "--zone")
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _PLAIN_WORD = re.compile(r"[a-z][a-z-]*")
 
@@ -140,4 +140,4 @@ def _holder(descriptor: int) -> str:
         return "another process"
     if not Path(f"/proc/{pid}").exists():
         return f"a program that process {pid} ({command}) started and left behind"
-    return f"process {pid} ({command}, since {since})"
+    return f"process {pid} ({command}, since {zones.shown(since)})"

@@ -10,6 +10,7 @@ from operator import attrgetter
 
 from webarc.archive import times
 from webarc.archive.instants import instant
+from webarc.archive.zones import shown
 from webarc.errors import NoSuchVersion
 from webarc.sql.index import LAST
 from webarc.sql.rows import VersionRow
@@ -47,8 +48,8 @@ class Page:
         if found is None:
             first = self.versions[0]
             raise NoSuchVersion(
-                f"{self.url} was not archived yet at {moment} CET; "
-                f"its first version is {first.number}, of {first.crawl_time} CET."
+                f"{self.url} was not archived yet at {shown(moment)}; "
+                f"its first version is {first.number}, of {shown(first.crawl_time)}."
             )
         return found
 

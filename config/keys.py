@@ -168,6 +168,14 @@ _TABLE = [
         20,
         "Join the small packs of a domain's repository after so many crawls of it; 0 never does by itself.",
     ),
+    Key(
+        "times.zone",
+        kinds.zone(),
+        "CET",
+        "The zone that times are shown in, and read in when they name none: CET (UTC+1 all year), local, or a name "
+        "such as Europe/Berlin.",
+        "--zone",
+    ),
 ]
 
 KEYS: dict[str, Key] = {key.name: key for key in _TABLE}

@@ -14,6 +14,7 @@ from webarc import __version__
 from webarc.config import units
 
 _NOTHING = ("none", "inf")
+_LONGEST_ZONE = 100
 _CREDENTIALS = re.compile(r"//[^/@\s]*@")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*")
 _PRIVATE_HEADER = re.compile(
@@ -136,6 +137,12 @@ def choice(*names: str) -> Kind:
     return Kind("one of " + ", ".join(f'"{name}"' for name in names), read, read)
 
 
+def zone() -> Kind:
+    """A time zone: CET (UTC+1 all year), `local`, or a name of the time zone database."""
+    plain = text()
+    return replace(plain, wanted='CET, local or a name such as "Europe/Berlin"', read=_zone, parse=_zone)
+
+
 def names() -> Kind:
     """A list of words; as text, separated by commas."""
     return _listed("a list of names", _filled, separator=",")
@@ -243,6 +250,19 @@ def _expanded(value: str) -> Path:
     try:
         return Path(value).expanduser()
     except RuntimeError:
+        raise ValueError(value) from None
+
+
+def _zone(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_ZONE:
+        raise ValueError(value)
+    if value.lower() in ("cet", "local"):
+        return value.upper() if value.lower() == "cet" else "local"
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(value).key
+    except (ValueError, KeyError, OSError):  # no name, an unknown one, or that of a folder of names
         raise ValueError(value) from None
 
 

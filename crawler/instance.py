@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from types import TracebackType
 
+from webarc.archive import zones
 from webarc.archive.failures import storage_problem
 from webarc.archive.indexing import catch_up
 from webarc.archive.layout import arc_of, domain_folder
@@ -58,6 +59,7 @@ def run_instance(job: Job, connection: Connection) -> None:
     control = Control(connection)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: setattr(control, "stopped", True))
+    zones.use(job.zone)
     result = Result(job.domain)
     try:
         with Instance(job, control) as instance:

@@ -39,6 +39,7 @@ class Job:
     report: Path | None = None
     lock_wait: float | None = None
     resume: bool = False
+    zone: str = "CET"
 
 
 @dataclass(slots=True)

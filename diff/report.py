@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from webarc.archive.zones import shown
 from webarc.diff.hunks import Piece
 from webarc.diff.moves import Move
 from webarc.diff.shares import written
@@ -71,10 +72,11 @@ def _section(title: str, headers: Iterable[str], rows: Iterable[str]) -> Iterato
 def _changed(page: Changed) -> str:
     score = "?" if page.score is None else written(page.score)
     words = "" if page.added is None else f"+{page.added:,} −{page.removed:,}"
-    versions = f"version {page.old.number} of {page.old.crawl_time} to {page.new.number} of {page.new.crawl_time}"
+    numbers = [f"{row.number} of {shown(row.crawl_time)}" for row in (page.old, page.new)]
+    versions = f"version {' to '.join(numbers)}"
     excerpt = "".join(f"<pre>{''.join(map(_piece, line))}</pre>" for line in page.lines)
-    shown = f"<details><summary>{versions}</summary>{excerpt}</details>" if excerpt else f"<div>{versions}</div>"
-    return _row(_number(score), _number(words), f"<td>{_link(page.new)}{shown}</td>")
+    listed = f"<details><summary>{versions}</summary>{excerpt}</details>" if excerpt else f"<div>{versions}</div>"
+    return _row(_number(score), _number(words), f"<td>{_link(page.new)}{listed}</td>")
 
 
 def _moved(move: Move) -> str:

@@ -336,6 +336,7 @@ def test_the_commented_file_sets_only_what_was_chosen() -> None:
         "compact": {},
         "filters": {},
         "schedule": {},
+        "times": {},
     }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line, safe
 from webarc.cli.versions import chosen_domain, opened
@@ -93,7 +94,7 @@ def _show(context: Context, summary: Summary) -> None:
         context.warn(problem)
     parts = f" and {counted(summary.requisites, 'requisite')} of other domains" if summary.requisites else ""
     context.echo(
-        f"{safe(summary.domain)} at {summary.when} CET: {counted(summary.pages, 'file')}{parts}, "
+        f"{safe(summary.domain)} at {shown(summary.when)}: {counted(summary.pages, 'file')}{parts}, "
         f"{rough_size(summary.bytes)} in {safe(str(summary.folder))}."
     )
     if summary.missing:

@@ -113,6 +113,11 @@ class LazyGroup(click.Group):
     "--strict-config", "strict", is_flag=True, help="Stop if anything in the config is wrong, instead of warning."
 )
 @click.option("--database", metavar="URL", help="The index, as an SQLAlchemy URL. [SQLite in the archive]")
+@click.option(
+    "--zone",
+    metavar="ZONE",
+    help="The zone of times: CET, local, or a name such as Europe/Berlin. [$WEBARC_TIMES_ZONE, CET]",
+)
 @click.option("-v", "--verbose", count=True, help="Say more; twice: show tracebacks, too.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only warnings, errors and results.")
 @click.pass_context

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line, one_line, safe
 
@@ -65,7 +66,7 @@ def _verified(found: Wellbeing) -> str:
         return ""
     if not found.verified:
         return ", none known to be sound; `webarc verify` looks"
-    since = f"since {found.oldest_verified}"
+    since = f"since {shown(found.oldest_verified)}"
     return (
         f", all found sound {since}" if found.verified == found.domains else f", {found.verified} found sound {since}"
     )
@@ -82,8 +83,8 @@ def _index(found: Wellbeing) -> str:
 
 def _crawl(domain: str, began: str, pid: int | None) -> str:
     if pid is not None:
-        return f"{domain}: running since {began}, process {pid}"
-    return f"{domain}: interrupted, began {began}; `webarc crawl --resume` goes on with it"
+        return f"{domain}: running since {shown(began)}, process {pid}"
+    return f"{domain}: interrupted, began {shown(began)}; `webarc crawl --resume` goes on with it"
 
 
 def _due(schedule: Any) -> str:
