@@ -106,6 +106,17 @@ def path(*, optional: bool = False) -> Kind:
     return Kind("a path", read, read, lambda value: "" if value is None else str(value))
 
 
+def paths() -> Kind:
+    """A list of files or folders; as text, separated by commas."""
+    single, listed = path(), _listed("a list of paths", _filled, separator=",")
+    return replace(
+        listed,
+        read=lambda value: tuple(map(single.read, listed.read(value))),
+        parse=lambda text: tuple(map(single.read, listed.parse(text))),
+        show=lambda value: ", ".join(map(str, value)),
+    )
+
+
 def readable() -> Kind:
     """A file that must be there, or None."""
     plain = path(optional=True)
@@ -279,6 +290,8 @@ def _expression(value: str) -> str:
         regex.compile(value)
     except regex.error as error:
         raise Wrong(f"{value!r} is not a regular expression ({error})") from None
+    except RecursionError:
+        raise Wrong("it has too many brackets inside each other") from None
     return value
 
 

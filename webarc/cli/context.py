@@ -30,6 +30,7 @@ class Context:
     verbosity: int = 0
     as_json: bool = False
     _warned: set[str] = field(default_factory=set)
+    _settings: Settings | None = None
 
     @property
     def quiet(self) -> bool:
@@ -40,6 +41,9 @@ class Context:
         """All settings, with what the command line gave; every warning is said once."""
         from webarc.config.settings import load
 
+        if overrides is None and self._settings is not None:
+            return self._settings
+
         given = {"archive": self.archive_option, "database": self.database, "times.zone": self.zone}
         given.update(overrides or {})
         settings = load(self.config_option, os.environ, given, self.strict)
@@ -47,6 +51,7 @@ class Context:
             if warning not in self._warned:
                 self.warn(warning)
         self._warned.update(settings.warnings)
+        self._settings = settings if overrides is None else self._settings
         return settings
 
     def zone_name(self) -> str:

@@ -247,12 +247,12 @@ def _check_names(state: State, names: tuple[str, ...]) -> None:
 
 def _program(context: Context, start: list[str]) -> list[str]:
     """The command before `crawl`, with the archive and config of this one, wherever it is started."""
-    from webarc.config.file import find
+    from webarc.config.layers import elsewhere
 
     words = [*start, "--archive", str(context.archive_path())]
-    config = find(context.config_option, os.environ)
+    config = elsewhere(context.config_option, os.environ)
     if config:
-        words += ["--config", str(config.path.absolute())]
+        words += ["--config", str(config.absolute())]
     return [*words, *(["--strict-config"] if context.strict else [])]
 
 
