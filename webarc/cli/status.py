@@ -13,6 +13,7 @@ from webarc.cli.output import json_line, one_line, safe
 
 if TYPE_CHECKING:
     from webarc.archive.wellbeing import Wellbeing
+    from webarc.sql.state import Schedule
 
 _SHOWN = 20
 _DAMAGED = 11
@@ -87,9 +88,11 @@ def _crawl(domain: str, began: str, pid: int | None) -> str:
     return f"{domain}: interrupted, began {shown(began)}; `webarc crawl --resume` goes on with it"
 
 
-def _due(schedule: Any) -> str:
+def _due(schedule: Schedule) -> str:
+    from webarc.cli.schedule_view import shown_time
+
     last = "" if schedule.last_exit is None else f", last exit code {schedule.last_exit}"
-    return f"{schedule.name}: next {schedule.next_due}{last}"
+    return f"{schedule.name}: next {shown_time(schedule.kind, schedule.next_due)}{last}"
 
 
 def _part(title: str, lines: list[str]) -> Iterator[str]:
