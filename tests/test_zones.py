@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.crawls import Webarc
 from tests.histories import History, Page
 from webarc.archive import times
 from webarc.archive.instants import instant, span
@@ -273,3 +275,12 @@ def test_every_command_shows_the_zone(archive: Archive, tmp_path: Path, argument
 def test_a_zone_that_is_none_is_a_mistake(archive: Archive) -> None:
     ran = webarc(archive, "--zone", "Europe/Nowhere", "list")
     assert ran.exit_code == 2 and ran.stderr.count("\n") == 1 and "--zone must be CET, local or" in ran.stderr
+
+
+def test_the_processes_of_a_crawl_know_the_zone(archive: Archive) -> None:
+    india = {"WEBARC_TIMES_ZONE": "Asia/Kolkata"}
+    with archive.lock_crawl("127.0.0.1:9"):
+        ran = Webarc(archive.root).run("crawl", "--lock-wait", "0s", "http://127.0.0.1:9/", **india)
+        assert ran.code == 12 and re.search(r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+05:30\)", ran.out), ran.out
+        assert "+05:30)" in webarc(archive, "status", **india).stdout
+        assert " CET)" in webarc(archive, "status").stdout
