@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from webarc.archive.clone import main_of
 from webarc.archive.findings import BACKUP, REPAIR
 from webarc.archive.importer import MAIN
 from webarc.archive.packindex import in_a_pack
@@ -19,10 +20,11 @@ def ailment(git_dir: Path) -> str:
         return f"its .git/HEAD cannot be read; {REPAIR}"
     if not (git_dir / "refs").is_dir():
         return f"its folder .git/refs is gone; {REPAIR}"
-    tip = ref_value(git_dir, MAIN)
+    tip = ref_value(git_dir, main_of(git_dir))
     if tip is None:
         return f"its branch main is gone; {REPAIR}" if main_is_lost(git_dir) else ""
-    if in_a_pack(git_dir, tip) or (git_dir / "objects" / tip[:2] / tip[2:]).exists():
+    objects = git_dir / "objects"
+    if in_a_pack(git_dir, tip) or (objects / tip[:2] / tip[2:]).exists() or (objects / "info" / "alternates").exists():
         return ""
     if not any((git_dir / "objects" / "pack").glob("*.pack")):
         return f"its history is gone; {BACKUP}"

@@ -23,6 +23,7 @@ from webarc.archive import pending
 from webarc.archive.deflate import deflated, deflating
 from webarc.archive.durable import sync_folders
 from webarc.errors import Damaged, StorageProblem
+from webarc.heartbeat import beat
 
 _BLOB = 3
 _CHUNK = 1 << 20
@@ -122,6 +123,7 @@ class BlobPack:
         self._file.write(data)
         self._digest.update(data)
         self._end += len(data)
+        beat()
 
     def _go_back(self, place: int, digest: hashlib._Hash) -> None:
         """As if nothing had been written behind this place."""

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from webarc.archive import times, zones
 from webarc.archive.ailments import ailment
+from webarc.archive.clone import is_clone
 from webarc.archive.contents import Contents
+from webarc.archive.gaps import Gaps
 from webarc.archive.indexing import Progress, catch_up
 from webarc.archive.instants import instant
 from webarc.archive.layout import arc_of
@@ -23,12 +25,12 @@ from webarc.archive.loss import refuse_loss
 from webarc.archive.nearest import nearest_arcs
 from webarc.archive.pages import Page, just_after, moment_of, removed_before
 from webarc.archive.repository import Repository
-from webarc.archive.roster import instead_of
+from webarc.archive.roster import instead_of, known_domain
 from webarc.archive.settling import settle
-from webarc.archive.spellings import domain_spellings, is_bare_host, spellings
+from webarc.archive.spellings import domain_lookups, domain_spellings, is_bare_host, lookups
 from webarc.archive.store import Archive
 from webarc.archive.urls import canonical, host_of, key_of, shown
-from webarc.errors import BadURL, Damaged, NoSuchVersion, StorageProblem, UnknownDomain, UnknownURL
+from webarc.errors import BadURL, Damaged, NoSuchVersion, StorageProblem, UnknownURL
 from webarc.sql.index import LAST, Index
 from webarc.sql.rows import SightingRow, VersionRow
 
@@ -62,6 +64,7 @@ class Catalog:
         self._warned: set[str] = set()
         self.damaged: set[str] = set()
         self._contents = Contents(archive)
+        self._gaps: dict[str, Gaps] = {}
 
     def __enter__(self) -> Catalog:
         return self
@@ -85,12 +88,12 @@ class Catalog:
         lost = set(self.index.domains()).difference(there)
         return sorted([*there, *filter(self.index.version_count, lost)])
 
-    def domain(self, text: str) -> str:
-        """The domain that a host or a URL means, its index up to date; raises UnknownDomain naming the nearest."""
-        names = domain_spellings(text)
-        found = next((name for name in names if self.archive.repository(name).exists()), None)
-        if found is None:
-            raise UnknownDomain(f"the archive has no domain {names[0]}; {instead_of(self.archive, names[0])}")
+    def domain(self, text: str, *, exact: bool = False) -> str:
+        """The domain that a host or a URL means, its index up to date; raises UnknownDomain naming the nearest.
+
+        It is `exact` where something is to be deleted: then `www.` before a host makes it another one.
+        """
+        found = known_domain(self.archive, domain_spellings(text) if exact else domain_lookups(text))
         self.catch_up(found)
         return found
 
@@ -100,7 +103,7 @@ class Catalog:
 
     def page(self, text: str) -> Page:
         """The page at a URL as people paste it, or where that redirected to; raises UnknownURL naming the nearest."""
-        urls = spellings(text)
+        urls = lookups(text)
         known = [url for url in urls if self.archive.repository(host_of(url)).exists()]
         if not known:
             domain = host_of(urls[0])
@@ -126,6 +129,9 @@ class Catalog:
 
     def _bring(self, repo: Repository) -> None:
         refuse_loss(repo, self.index)
+        adopted = settle(repo) if not self.index.read_only and repo.exists() and is_clone(repo.git_dir) else ()
+        for warning in adopted:
+            self._warn_once(warning)
         wrong = ailment(repo.git_dir) if repo.exists() else ""
         if wrong:
             raise Damaged(f"{repo.domain} is damaged: {wrong}.")
@@ -172,10 +178,12 @@ class Catalog:
         if moment is None or ("@" in text and text.partition("@")[2] != domain):
             raise NoSuchVersion(f"{text!r} is no crawl of {domain}; run `webarc log {domain}` to see them.")
         tag = next(self.crawl_tags(domain, moment), None)
+        if tag != text and any(visit.commit_tag == text for visit in self.index.guest_visits(domain)):
+            return text
         if tag is None:
             first = min(self.crawl_tags(domain), default=None)
             known = f"its first crawl is {first}" if first else "it has none"
-            raise NoSuchVersion(f"{domain} was not crawled until {zones.shown(moment)}; {known}.")
+            raise NoSuchVersion(f"{domain} had not been crawled by {zones.shown(moment)}; {known}.")
         if "@" in text and tag != text:
             raise NoSuchVersion(f"{domain} has no crawl {text}; the one before is {tag}.")
         return tag
@@ -217,6 +225,10 @@ class Catalog:
                 return tag
         crawls = "1 crawl" if count == 1 else f"{count} crawls"
         raise NoSuchVersion(f"{domain} has no crawl -{back}; it has {crawls}, see `webarc log {domain}`.")
+
+    def gaps(self, domain: str) -> Gaps:
+        """The versions of a domain that were thinned out or forgotten."""
+        return self._gaps.setdefault(domain, Gaps(self.archive.repository(domain)))
 
     # -- bytes ------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from webarc.archive.catalog import Catalog, moment_of
 from webarc.archive.checkout_folder import new_folder
 from webarc.archive.checkout_names import HTML, XHTML, relative_link
 from webarc.archive.checkout_site import Site, State, shown_type
+from webarc.archive.gaps import uncertain
 from webarc.archive.instants import instant
 from webarc.archive.zones import shown
 from webarc.errors import Damaged, NoSuchVersion, UsageProblem
@@ -30,7 +31,10 @@ _MOST_PROBLEMS = 1_000
 
 @dataclass(slots=True)
 class Summary:
-    """What was written; `start` is the file to open first, if there is any page to open."""
+    """What was written; `start` is the file to open first, if there is any page to open.
+
+    `uncertain` is of how many pages the version of that time may have been thinned out or forgotten.
+    """
 
     domain: str
     when: str
@@ -40,6 +44,7 @@ class Summary:
     bytes: int = 0
     missing: int = 0
     start: str | None = None
+    uncertain: int = 0
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -71,7 +76,8 @@ def check_out(
     if not len(site):
         raise _nothing(catalog, domain, when)
     with new_folder(folder, force=wishes.force) as place:
-        writing = _Writing(catalog, site, place, wishes, Summary(domain, when, folder))
+        summary = Summary(domain, when, folder, uncertain=len(uncertain(catalog.index, domain, when)))
+        writing = _Writing(catalog, site, place, wishes, summary)
         return writing.run(on_progress or _unheard)
 
 

@@ -50,6 +50,19 @@ def parse(data: bytes) -> Metadata:
     )
 
 
+def headers_of(data: bytes) -> dict[str, str]:
+    """The headers in a data.xml by lower-case name, several of one name joined by commas; none if unreadable."""
+    found: dict[str, str] = {}
+    try:
+        root = etree.fromstring(data, _PARSER)
+    except (etree.XMLSyntaxError, ValueError):
+        return found
+    for header in root.iterfind("meta/response/header"):
+        name, value = name_of(header).lower(), text_of(header)
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
 def validate(data: bytes) -> None:
     """Raises BadDocument unless this is a valid data.xml."""
     read_valid(data, "arc")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webarc.archive.ailments import main_is_lost
+from webarc.archive.clone import is_clone
 from webarc.archive.findings import LOST, REPAIR, Finding, note
 from webarc.archive.fsck import Fsck
 from webarc.archive.gitdir import check_files, check_start, packs_without_index, unreadable_refs
@@ -23,6 +24,7 @@ from webarc.archive.objects import ObjectReader
 from webarc.archive.proof import Proof
 from webarc.archive.refs import Refs, read_head, read_refs
 from webarc.archive.repository import Repository
+from webarc.archive.settling import settle
 from webarc.archive.tagging import check_refs
 from webarc.archive.treecheck import TreeCheck
 from webarc.archive.walk import commits_beyond, legible_commits
@@ -54,8 +56,11 @@ class DomainCheck:
 
     def run(self) -> Outcome:
         """All that is wrong."""
-        self._tell_all(check_start(self._repo))
-        if not self._outcome.findings:
+        if self._repo.exists() and is_clone(self._repo.git_dir):
+            self._tell_all([note(self._repo.domain, "repository", each.rstrip(".")) for each in settle(self._repo)])
+        start = check_start(self._repo)
+        self._tell_all(start)
+        if not start:
             try:
                 self._look()
             except NoSpace:

@@ -11,6 +11,7 @@ from webarc.archive.durable import sync_folders
 from webarc.archive.failures import failure, storage
 from webarc.archive.gitenv import complaint_book, said, spawn
 from webarc.errors import StorageProblem
+from webarc.heartbeat import beat
 
 _PIPE_SIZE = 1 << 20
 _CHUNK = 1 << 20
@@ -46,6 +47,7 @@ class FastImport:
         try:
             for piece in pieces:
                 self._pipe.write(piece)
+            beat()
         except (BrokenPipeError, ValueError):
             raise self._failed() from None
 

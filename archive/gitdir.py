@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from webarc.archive.clone import is_clone
 from webarc.archive.findings import BACKUP, REPAIR, Finding, note
 from webarc.archive.gitenv import git
 from webarc.archive.importer import MAIN
@@ -52,6 +53,9 @@ def check_start(repo: Repository) -> list[Finding]:
     named = found.get("webarc.domain", "")
     if not named and not _is_ours(repo):
         return [note(repo.domain, "repository", "this repository is not webarc's; it is left alone")]
+    if is_clone(repo.git_dir):
+        what = "it is a clone that is not adopted yet, so it is left alone"
+        return [note(repo.domain, "repository", what, "any command that may write there adopts it, or says why not")]
     if named != repo.domain:
         return [_finding(repo, CONFIG, f"it names the domain {named!r}")]
     return [_finding(repo, CONFIG, what) for what in _spoilt(repo.git_dir / "config", found)][:1]

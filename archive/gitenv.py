@@ -49,6 +49,10 @@ def environment() -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
+        # Nothing is ever fetched; a clone of a part could name a program that brings the rest.
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_GRAFT_FILE": "/dev/null/none",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TEMPLATE_DIR": "",
         "GIT_TERMINAL_PROMPT": "0",

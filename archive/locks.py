@@ -11,12 +11,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from webarc.archive import times, zones
 from webarc.archive.failures import storage
 from webarc.errors import Locked
+from webarc.heartbeat import beat
 
+# How long a lock is waited for where nothing else is said: longer than work on a large domain takes, but not for ever.
+LOCK_WAIT = 3600.0
 _FIRST_NAP = 0.01
 _LONGEST_NAP = 0.5
 # The options that may stand before a subcommand with a value behind them.
@@ -37,14 +41,14 @@ _held: dict[int, _Held] = {}
 
 
 @contextmanager
-def lock(path: Path, what: str, *, shared: bool = False, wait: float | None = None) -> Iterator[None]:
+def lock(path: Path, what: str, *, shared: bool = False, wait: float | None = LOCK_WAIT) -> Iterator[None]:
     """Hold the lock file; `wait` seconds at most (None: for ever), then Locked names the holder."""
     with _locked(path, what, shared=shared, wait=wait, tree=False):
         yield
 
 
 @contextmanager
-def tree_lock(path: Path, what: str, *, shared: bool = False, wait: float | None = None) -> Iterator[None]:
+def tree_lock(path: Path, what: str, *, shared: bool = False, wait: float | None = LOCK_WAIT) -> Iterator[None]:
     """A lock on a work tree: a process has at most one, so that no two processes wait for each other."""
     if any(held.tree and held.owner == os.getpid() for held in _held.values()):
         raise AssertionError("this process already holds a tree lock; it must let go of that one first")
@@ -74,7 +78,7 @@ def _locked(path: Path, what: str, *, shared: bool, wait: float | None, tree: bo
     with storage(f"opening the lock file {path}"):
         descriptor = _opened(path, shared=shared)
     try:
-        _acquire(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, what, wait)
+        acquire(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, what, wait)
         _sign(descriptor)
         _held[descriptor] = _Held(os.getpid(), tree)
         yield
@@ -94,11 +98,9 @@ def _opened(path: Path, *, shared: bool) -> int:
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def _acquire(descriptor: int, mode: int, what: str, wait: float | None) -> None:
-    if wait is None:
-        fcntl.flock(descriptor, mode)
-        return
-    deadline, nap = time.monotonic() + wait, _FIRST_NAP
+def acquire(descriptor: int, mode: int, what: str, wait: float | None = LOCK_WAIT) -> None:
+    """Lock an open file as soon as others let go of it; Locked names who has it if they do not in time."""
+    deadline, nap = time.monotonic() + (inf if wait is None else wait), _FIRST_NAP
     while True:
         try:
             fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
@@ -107,6 +109,7 @@ def _acquire(descriptor: int, mode: int, what: str, wait: float | None) -> None:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise Locked(f"{what} is locked by {_holder(descriptor)}; wait until it ends, or stop it.") from None
+        beat()  # to wait for a lock is planned, and has an end
         time.sleep(min(nap, left))
         nap = min(nap * 2, _LONGEST_NAP)
 

@@ -14,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 from webarc.archive.failures import failure
 from webarc.archive.gitenv import complaint_book, git, said, spawn
 from webarc.errors import Damaged, GitProblem
+from webarc.heartbeat import beat
 
 _CHUNK = 1 << 20
 # Asked for ahead of the answers; so many names always fit into the pipe, whatever git still has to say.
@@ -132,6 +133,7 @@ class ObjectReader:
         head = self._head()
         if head is None:
             return None
+        beat()
         data = self._take(head.size + 1)[:-1]
         digest = head.digest()
         digest.update(data)

@@ -46,11 +46,7 @@ class Page:
         moment = times.text(when)
         found = next((row for row in reversed(self.versions) if row.crawl_time <= moment), None)
         if found is None:
-            first = self.versions[0]
-            raise NoSuchVersion(
-                f"{self.url} was not archived yet at {shown(moment)}; "
-                f"its first version is {first.number}, of {shown(first.crawl_time)}."
-            )
+            raise NoSuchVersion(self._nothing_at(moment))
         return found
 
     def tagged(self, tag: str) -> VersionRow:
@@ -79,12 +75,26 @@ class Page:
         place = bisect_left(self.versions, row.number, key=attrgetter("number"))
         return self.versions[place - 1] if place else None
 
+    def has_gap_after(self, row: VersionRow) -> bool:
+        """Whether versions are missing between one and the next."""
+        place = bisect_left(self.versions, row.number + 1, key=attrgetter("number"))
+        return place < len(self.versions) and self.versions[place].number > row.number + 1
+
+    def _nothing_at(self, moment: str) -> str:
+        first = self.versions[0]
+        known = f"{first.number}, of {shown(first.crawl_time)}"
+        if first.number == 1:
+            return f"{self.url} was not archived yet at {shown(moment)}; its first version is {known}."
+        lost = "what came before was thinned out or forgotten"
+        return f"{self.url} has no version of {shown(moment)}; the first that is left is {known}, {lost}."
+
     def _numbers(self) -> str:
         numbers = [row.number for row in self.versions]
+        gaps = numbers[-1] - len(numbers)
+        without = f"; {gaps} more {'was' if gaps == 1 else 'were'} thinned out or forgotten" if gaps else ""
         if len(numbers) == 1:
-            return f"only {numbers[0]}"
-        gaps = numbers[-1] - numbers[0] + 1 - len(numbers)
-        return f"{numbers[0]} to {numbers[-1]}" + (f", {gaps} of them forgotten" if gaps else "")
+            return f"only {numbers[0]}{without}"
+        return f"{numbers[0]} to {numbers[-1]}{without}"
 
 
 def moment_of(tag: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from webarc.archive import gitlibrary, history
 from webarc.archive.ailments import main_is_lost
+from webarc.archive.clone import main_of
 from webarc.archive.durable import sync_folders
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
@@ -53,7 +54,7 @@ class Repository:
         if self.exists():
             return
         with storage(f"creating the repository of {self.domain}"), self.archive.new_staging("create") as staging:
-            self._prepare(staging.path / "repository")
+            self.prepare(staging.path / "repository")
             self.folder.mkdir(mode=0o755, exist_ok=True)
             self._move_in(staging.path / "repository" / ".git")
             sync_folders(self.folder, self.archive.root)
@@ -62,7 +63,11 @@ class Repository:
         """Raises UsageProblem where something stands that is not ours and must not get commits of ours."""
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageProblem(f"{str(self.folder)!r} is not a folder; move it away and crawl {self.domain} again.")
-        if self.exists() and self.ref(MAIN) is None and not gitlibrary.setting(self.git_dir, "webarc", "domain"):
+        if (
+            self.exists()
+            and self.ref(main_of(self.git_dir)) is None
+            and not gitlibrary.setting(self.git_dir, "webarc", "domain")
+        ):
             raise UsageProblem(
                 f"{str(self.folder)!r} is a git repository that webarc did not make; "
                 f"move it away and crawl {self.domain} again."
@@ -71,6 +76,8 @@ class Repository:
     def tip(self) -> str | None:
         """The newest commit on main, None before the first one; raises Damaged if there were commits and it is lost."""
         value = self.ref(MAIN)
+        if value is None and (main := main_of(self.git_dir)) != MAIN:
+            value = self.ref(main)
         if value is None and main_is_lost(self.git_dir):
             raise self._broken_main("gone")
         return value
@@ -121,7 +128,7 @@ class Repository:
         """The newest commit of one of these kinds."""
         if not self.tip():
             return None
-        found = history.commits(self.git_dir, MAIN, newest_first=True)
+        found = history.commits(self.git_dir, main_of(self.git_dir), newest_first=True)
         return next((commit for commit in found if commit.kind in kinds), None)
 
     def changes(self, commit: str) -> Iterator[Change]:
@@ -145,9 +152,11 @@ class Repository:
         return Importer(self.git_dir)
 
     def _range(self, after: str | None) -> str:
-        return f"{after}..{MAIN}" if after else MAIN
+        main = main_of(self.git_dir)
+        return f"{after}..{main}" if after else main
 
-    def _prepare(self, folder: Path) -> None:
+    def prepare(self, folder: Path) -> None:
+        """Make an empty repository of this domain elsewhere."""
         # A very long host has a shortened folder, which does not tell it.
         gitlibrary.initialise(folder, {**_CONFIGURATION, ("webarc", "domain"): self.domain})
         information = folder / ".git" / "info"

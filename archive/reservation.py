@@ -10,6 +10,7 @@ from pathlib import Path
 from webarc.archive import times
 from webarc.archive.durable import sync_folders
 from webarc.archive.failures import storage
+from webarc.archive.locks import acquire
 
 _SECOND = timedelta(seconds=1)
 
@@ -19,7 +20,7 @@ def reserve(path: Path, start: datetime, committed: datetime | None) -> str:
     with storage("reserving a crawl time"):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            acquire(descriptor, fcntl.LOCK_EX, "the crawl time")
             known = [moment for moment in (_last(descriptor), committed) if moment]
             reserved = times.text(max([start, *(moment + _SECOND for moment in known)]))
             os.pwrite(descriptor, f"{reserved}\n".encode(), 0)

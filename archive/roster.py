@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from webarc.archive.nearest import nearest_domains
-from webarc.archive.spellings import domain_spellings
+from webarc.archive.spellings import domain_lookups
 from webarc.archive.store import Archive
 from webarc.errors import UnknownDomain
 
 
-def named_domains(archive: Archive, texts: Iterable[str]) -> list[str]:
-    """The domains that these hosts or URLs mean; raises UnknownDomain naming the nearest."""
-    return list(dict.fromkeys(_named_domain(archive, text) for text in texts))
+def named_domain(archive: Archive, text: str) -> str:
+    """The domain that a host or a URL means; raises UnknownDomain naming the nearest."""
+    return known_domain(archive, domain_lookups(text))
 
 
-def _named_domain(archive: Archive, text: str) -> str:
-    names = domain_spellings(text)
+def known_domain(archive: Archive, names: list[str]) -> str:
+    """The first of these domains that the archive has; raises UnknownDomain naming what is nearest to them."""
     found = next((name for name in names if archive.repository(name).exists()), None)
     if found is None:
         raise UnknownDomain(f"the archive has no domain {names[0]}; {instead_of(archive, names[0])}")

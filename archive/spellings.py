@@ -11,6 +11,7 @@ from webarc.errors import BadURL
 _SCHEME = re.compile(r"https?:", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _AROUND = " \t\r\n<>\"'`\u200b\ufeff"
+_WWW = "www."
 
 
 def spellings(text: str) -> list[str]:
@@ -25,12 +26,25 @@ def spellings(text: str) -> list[str]:
     return both if host_of(both[0]) != host_of(both[1]) else both[:1]
 
 
+def lookups(text: str) -> list[str]:
+    """Where to look for what a text names: its spellings, and without a scheme also those with or without `www.`.
+
+    Not for what is to be deleted: that must be named as it is.
+    """
+    found = spellings(text)
+    if _SCHEME.match(text.strip(_AROUND)):
+        return found
+    return [*found, *map(_with_or_without_www, found)]
+
+
 def domain_spellings(text: str) -> list[str]:
     """The domains that a URL, a host or a domain's folder may mean, the likeliest first."""
-    text = text.strip(_AROUND)
-    if "%_" in text:
-        text = domain_of(text.strip("/"))
-    return [host_of(url) for url in spellings(text)]
+    return [host_of(url) for url in spellings(_unfolded(text))]
+
+
+def domain_lookups(text: str) -> list[str]:
+    """Where to look for a domain: see `lookups`."""
+    return [host_of(url) for url in lookups(_unfolded(text))]
 
 
 def beyond_domain(text: str) -> str:
@@ -45,3 +59,14 @@ def is_bare_host(text: str) -> bool:
     """Whether a text names a host alone: no scheme, no path, no query."""
     text = text.strip(_AROUND)
     return bool(text) and not _SCHEME.match(text) and not any(mark in text for mark in "/?#")
+
+
+def _with_or_without_www(url: str) -> str:
+    scheme, _, rest = url.partition("//")
+    return f"{scheme}//{rest.removeprefix(_WWW) if rest.startswith(_WWW) else _WWW + rest}"
+
+
+def _unfolded(text: str) -> str:
+    """The domain, if a text is the name of its folder."""
+    text = text.strip(_AROUND)
+    return domain_of(text.strip("/")) if "%_" in text else text

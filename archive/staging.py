@@ -10,6 +10,7 @@ from types import TracebackType
 
 from webarc.archive.layout import INTERNAL, domain_folder
 from webarc.archive.locks import free, lock
+from webarc.heartbeat import beat
 
 # A temp dir with this file belongs to a crawl that can go on where it was interrupted.
 RESUMABLE = f"{INTERNAL}/crawl.json"
@@ -92,6 +93,7 @@ def remove_tree(folder: Path) -> None:
     child = os.fork() if parts else None
     try:
         for part in parts if child else reversed(parts):
+            beat()
             if part.exists():
                 shutil.rmtree(part, ignore_errors=True)
     finally:

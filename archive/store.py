@@ -14,6 +14,7 @@ from webarc.archive import gitlibrary, locks, reservation, staging, times
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import OLDEST, git
 from webarc.archive.layout import INTERNAL, domain_folder, domain_of
+from webarc.archive.locks import LOCK_WAIT
 from webarc.archive.repository import Repository
 from webarc.archive.staging import Staging
 from webarc.errors import NotAnArchive, StorageProblem, UsageProblem
@@ -25,7 +26,8 @@ _CRAWLS = ("crawl", "guest")
 class Archive:
     """Everything webarc keeps, found by its folder."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, lock_wait: float | None = LOCK_WAIT) -> None:
+        self.lock_wait = lock_wait
         self.root = root.absolute()
         self.internal = self.root / INTERNAL
         self.index_file = self.internal / "index.db"
@@ -52,9 +54,9 @@ class Archive:
         return archive
 
     @classmethod
-    def open(cls, root: Path) -> Archive:
-        """An archive that exists."""
-        archive = cls(root)
+    def open(cls, root: Path, lock_wait: float | None = LOCK_WAIT) -> Archive:
+        """An archive that exists; where nothing else is said, its locks are waited for so many seconds."""
+        archive = cls(root, lock_wait)
         if not archive.locks.is_dir():
             raise NotAnArchive(f"{archive.root} holds no archive; make one with `webarc init` or name another folder.")
         return archive
@@ -84,12 +86,18 @@ class Archive:
 
     def lock_crawl(self, domain: str, wait: float | None = None) -> AbstractContextManager[None]:
         """Held for a whole crawl: one crawl of a domain at a time."""
-        return locks.lock(self._lock_file(domain, "crawl"), f"the crawl of {domain}", wait=wait)
+        wait = self.lock_wait if wait is None else wait
+        return locks.lock(self.crawl_lock_file(domain), f"the crawl of {domain}", wait=wait)
+
+    def crawl_lock_file(self, domain: str) -> Path:
+        """The file that is locked during a crawl; its time says when the crawl moved last."""
+        return self._lock_file(domain, "crawl")
 
     def lock_tree(
         self, domain: str, *, shared: bool = False, wait: float | None = None
     ) -> AbstractContextManager[None]:
         """Exclusive to commit and to change the work tree, shared to read it; one per process."""
+        wait = self.lock_wait if wait is None else wait
         return locks.tree_lock(self._lock_file(domain, "tree"), f"the folder of {domain}", shared=shared, wait=wait)
 
     def new_staging(self, label: str) -> Staging:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import cast
 
 from webarc.archive.ailments import ailment
+from webarc.archive.clone import is_clone
+from webarc.archive.disk_usage import DiskUsage, disk_usage
 from webarc.archive.holders import Held, Holder, holders
 from webarc.archive.importer import MAIN
 from webarc.archive.layout import INTERNAL
@@ -28,14 +31,18 @@ from webarc.errors import DatabaseProblem
 from webarc.sql.inspection import Standing, index_file
 from webarc.sql.state import Schedule, State
 
+# A glance takes no longer, however many files there are.
+_COUNTING = 3.0
+
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something about a domain, or about the archive, that is good to know; bad if something is broken."""
+    """Something about a domain, or about the archive, that is good to know; bad if something is broken or hangs."""
 
     domain: str
     text: str
     bad: bool = False
+    hangs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,8 @@ class Wellbeing:
     history_size: int = 0
     index_size: int = 0
     free: int = 0
+    usage: DiskUsage = field(default_factory=lambda: DiskUsage(0, whole=True))
+    is_writable: bool = True
     holders: list[Holder] = field(default_factory=list)
     crawls: list[Unfinished] = field(default_factory=list)
     schedules: list[Schedule] = field(default_factory=list)
@@ -71,23 +80,31 @@ class Wellbeing:
         return not any(remark.bad for remark in self.remarks)
 
     @property
+    def hangs(self) -> bool:
+        """Whether a crawl does not move."""
+        return any(remark.hangs for remark in self.remarks)
+
+    @property
     def has_scheduler(self) -> bool:
         """Whether a process runs what is due."""
         return any(holder.purpose == "schedule" for holder in self.holders)
 
 
-def wellbeing(archive: Archive, database: str) -> Wellbeing:
-    """Look around."""
-    found = Wellbeing(archive.root, free=shutil.disk_usage(archive.root).free)
+def wellbeing(archive: Archive, database: str, stall_timeout: float | None = None) -> Wellbeing:
+    """Look around; a crawl that has not moved for the stall timeout is named."""
+    found = Wellbeing(archive.root, free=shutil.disk_usage(archive.root).free, is_writable=archive.is_writable())
     held = Held()
     found.holders = list(holders(archive.locks, held))
     found.crawls = list(_crawls(archive.staging, held))
+    if stall_timeout:
+        found.remarks += _standing_still(archive, found.crawls, stall_timeout)
     indexed = _indexed(archive, database, found)
     there = archive.domains()
     for domain in there:
         _look_at(archive.repository(domain), indexed, found)
     found.remarks += _lost(indexed or {}, set(there))
     _look_at_schedules(archive, found)
+    found.usage = disk_usage(archive.root, _COUNTING)
     return found
 
 
@@ -114,11 +131,15 @@ def _lost(indexed: dict[str, str | None], there: set[str]) -> Iterator[Remark]:
 def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
     if wrong := ailment(repo.git_dir):
         yield Remark(repo.domain, wrong, bad=True)
+    elif is_clone(repo.git_dir):
+        yield Remark(repo.domain, "it is a clone; the next command that may write adopts it")
     elif head != MAIN:
         shown = head.removeprefix("refs/heads/")
         yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")
     elif tip is not None and ref_value(repo.git_dir, SHOWN) != tip:
-        yield Remark(repo.domain, "its folder is behind git; a crawl is at it, or the next command brings it")
+        yield Remark(
+            repo.domain, "its folder is behind git; a crawl is at it, or the next command that may write brings it"
+        )
 
 
 def _packed_size(git_dir: Path) -> int:
@@ -128,6 +149,16 @@ def _packed_size(git_dir: Path) -> int:
         for entry in entries:
             total += entry.stat(follow_symlinks=False).st_size
     return total
+
+
+def _standing_still(archive: Archive, crawls: list[Unfinished], longest: float) -> Iterator[Remark]:
+    """Crawls at work whose lock file, which they touch as they move, is older than that."""
+    for crawl in crawls:
+        with suppress(OSError):
+            still = time.time() - archive.crawl_lock_file(crawl.domain).stat().st_mtime
+            if crawl.pid is not None and still > longest:
+                text = f"the crawl has not moved for {still:.0f} seconds; stop process {crawl.pid} to end it"
+                yield Remark(crawl.domain, text, bad=True, hangs=True)
 
 
 def _crawls(staging: Path, held: Held) -> Iterator[Unfinished]:
@@ -160,11 +191,11 @@ def _look_at_schedules(archive: Archive, found: Wellbeing) -> None:
     if not archive.state_file.exists():
         return
     try:
-        with closing(State.at(archive.state_file)) as state:
+        with closing(State.to_read(archive.state_file)) as state:
             found.schedules = sorted(state.list(), key=lambda each: (each.next_due, each.name))
     except DatabaseProblem as problem:
         found.remarks.append(Remark("", str(problem).rstrip("."), bad=True))
-    if found.schedules and not found.has_scheduler:
+    if found.schedules and found.is_writable and not found.has_scheduler:
         found.remarks.append(Remark("", f"nothing runs the schedules in {INTERNAL}; start `webarc schedule run`"))
 
 

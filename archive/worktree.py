@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from webarc.archive import gitlibrary, leftovers, rsync
+from webarc.archive.adoption import adopt
+from webarc.archive.clone import is_clone
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
 from webarc.archive.history import Commit, Step, commits, steps
@@ -26,6 +28,7 @@ from webarc.archive.repository import Repository
 from webarc.archive.rescue import Rescue
 from webarc.archive.tags import tag_name
 from webarc.errors import Damaged, GitProblem
+from webarc.heartbeat import beat
 
 SHOWN = "refs/webarc/worktree"
 _BATCH = 5_000
@@ -64,6 +67,14 @@ def mend(repo: Repository, rescued: Rescued | None = None) -> list[str]:
     if not repo.exists():
         return []
     leftovers.clear(repo.git_dir)
+    adopted = adopt(repo, SHOWN)
+    if is_clone(repo.git_dir):
+        # Somebody's own repository, or one that holds no crawl yet.
+        return adopted
+    return [*adopted, *_mend(repo, rescued)]
+
+
+def _mend(repo: Repository, rescued: Rescued | None) -> list[str]:
     tip = repo.tip()
     if tip and tip != repo.ref(SHOWN):
         commit = _commit(repo, tip)
@@ -172,6 +183,7 @@ class _Bringing:
         return os.path.lexists(f"{self.repo.folder}/{path}")
 
     def _has(self, path: str, length: int) -> bool:
+        beat()
         try:
             status = os.lstat(f"{self.staged}/{path}")
         except (FileNotFoundError, NotADirectoryError):
@@ -239,6 +251,7 @@ def _batches(found: Iterator[Step]) -> Iterator[list[Step]]:
 
 
 def _note(file: Path, lines: Iterable[str]) -> None:
+    beat()
     with file.open("ab") as target:
         target.write("".join(lines).encode("utf-8", "surrogateescape"))
 

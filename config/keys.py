@@ -153,9 +153,16 @@ _TABLE = [
     Key(
         "crawl.lock_wait",
         kinds.duration(optional=True),
-        None,
-        "How long to wait for another crawl of the same domain; none: until it ends.",
+        3600.0,
+        "How long to wait for another command at work in the same domain; none: until it ends.",
         "--lock-wait",
+    ),
+    Key(
+        "crawl.stall_timeout",
+        kinds.duration(optional=True),
+        300.0,
+        "End a crawl in which nothing moves for so long; none: never.",
+        "--stall-timeout",
     ),
     Key("crawl.timeout", kinds.duration(), 30.0, "Longest silence of a server.", "--timeout"),
     Key("crawl.deadline", kinds.duration(), 300.0, "Longest time for one file.", "--deadline"),

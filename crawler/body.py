@@ -13,9 +13,11 @@ class Body:
     """Takes the bytes of one response; nothing is left on disk unless finish() was reached."""
 
     def __init__(self, target: Path | str | None, keep: int, cap: int, lazy: bool) -> None:
+        self._wished = target
         self._target = target
         self._keep = keep if target is not None else min(keep, cap)
         self._cap = cap if target is not None else self._keep
+        self._wished_lazy = lazy
         self._lazy = lazy
         self._pieces: list[bytes] = []
         self._file = -1
@@ -26,10 +28,13 @@ class Body:
         self.stored = False
 
     def begin(self, status: int, encoding: str) -> None:
-        """The head has come; only good answers are worth a file. Raises BadEncoding."""
+        """The head has come; only good answers are worth a file. Raises BadEncoding.
+
+        A head may be followed by another one, as when libcurl answers a 401 by itself.
+        """
         self._decoder = decoder_for(encoding, self._cap) if encoding else None
-        if not 200 <= status < 300:
-            self._lazy, self._target = True, None
+        good = 200 <= status < 300
+        self._lazy, self._target = (self._wished_lazy, self._wished) if good else (True, None)
 
     @property
     def started(self) -> bool:

@@ -1,81 +1,174 @@
-"""A process that works beside the fetch side of a crawl, at the other end of a pipe."""
+"""A process that works beside the fetch side of a crawl, at the other end of a channel."""
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Callable
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from webarc.archive.failures import storage_problem
+from webarc.crawler.channel import Channel, Gone
+from webarc.crawler.processes import descendants, kill, work_of
 from webarc.errors import WebarcError
+from webarc.heartbeat import Heartbeats, beat
 
-Work = Callable[[Connection], None]
+Work = Callable[["Inbox"], None]
+_LISTEN = 0.5
+_MUCH = 16 * 1024
+_LAST_WORDS = 5.0
+_STANDSTILL = 10.0
+_NAP = 0.005
+_LONGEST_NAP = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The process cannot go on; the last thing that it says."""
+
+    error: WebarcError
+
+
+class Inbox:
+    """The companion's end: it may wait for the fetch side, which never waits for it while it sends."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._parent = os.getppid()
+        self._passed_on = False
+
+    def messages(self) -> list[Any]:
+        """What has been said since the last time, waiting for it; raises Gone when the fetch side has ended."""
+        came = False
+        while not came:
+            came = self._channel.wait(_LISTEN)
+            self._pass_stop_on()
+        return self._channel.receive()
+
+    def answer(self, message: object) -> None:
+        """Say something to the fetch side, soon."""
+        self._channel.send(message)
+        if self._channel.held > _MUCH:
+            self._channel.push()
+
+    def flush(self) -> None:
+        """Wait until everything is said."""
+        self._channel.flush()
+
+    def _pass_stop_on(self) -> None:
+        """A request to end is for the whole crawl: the fetch side stops fetching and has what is whole committed."""
+        if not self._passed_on and signal.SIGTERM in signal.sigpending():
+            self._passed_on = True
+            with suppress(ProcessLookupError):
+                os.kill(self._parent, signal.SIGTERM)
 
 
 class Companion:
-    """Does what `work` does with its end of the pipe until this end is closed; an error there is raised here."""
+    """Does what `work` does with its end of the channel until this end is closed; an error there is raised here."""
 
-    def __init__(self, name: str, work: Work, others: tuple[Companion, ...] = ()) -> None:
-        context = get_context("fork")
+    def __init__(
+        self,
+        name: str,
+        work: Work,
+        types: Sequence[type],
+        *,
+        beats: Heartbeats | None = None,
+        side: int = 0,
+        closing: Sequence[int] = (),
+    ) -> None:
+        """`closing` are descriptors that the new process must not hold: a line ends when nobody has its other end."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._name = name
-        self.connection, theirs = context.Pipe()
-        # A pipe ends only when nobody holds its other end any more: the new process must let go of all of ours.
-        ours = [self.connection, *(other.connection for other in others)]
-        self._process = context.Process(target=_serve, args=(name, work, theirs, ours))
-        self._process.start()
+        types = (*types, Failed)
+        self._process = os.fork()
+        if not self._process:
+            if beats is not None:
+                beats.use(side)
+            _serve(name, work, Channel(theirs, types), (ours.fileno(), *closing))
         theirs.close()
+        self.channel = Channel(ours, types)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.connection.close()
-        self._process.join()
+        self.channel.close()
+        self._end()
 
-    def tell(self, message: bytes) -> None:
-        """Send bytes; waits if the other side has much to do still."""
-        try:
-            self.connection.send_bytes(message)
-        except OSError:
-            self.answer()
+    def fileno(self) -> int:
+        """What becomes readable when the process says something."""
+        return self.channel.fileno()
 
-    def ask(self, message: object) -> None:
-        """Send anything that can be pickled."""
+    def heard(self) -> list[Any]:
+        """What it has said; an error there is raised here."""
         try:
-            self.connection.send(message)
-        except OSError:
-            self.answer()
-
-    def answer(self) -> Any:
-        """Wait for the next thing that the other side says."""
-        try:
-            answer = self.connection.recv()
-        except (EOFError, OSError):
+            messages = self.channel.receive()
+        except Gone:
             raise WebarcError(f"{self._name} died; nothing of this crawl was committed, run it again.") from None
-        if isinstance(answer, WebarcError):
-            raise answer
-        return answer
+        for message in messages:
+            if isinstance(message, Failed):
+                raise message.error
+        return messages
+
+    def _end(self) -> None:
+        """Wait until it has ended, as long as it or what it started moves; what stands still is killed."""
+        nap, moved, last = _NAP, time.monotonic(), self._work()
+        while not _has_ended(self._process):
+            beat()  # this wait has an end
+            time.sleep(nap)
+            nap = min(nap * 2, _LONGEST_NAP)
+            if time.monotonic() - moved > _STANDSTILL:
+                for pid in (*descendants(self._process), self._process):
+                    kill(pid)
+            elif nap == _LONGEST_NAP and (work := self._work()) != last:
+                moved, last = time.monotonic(), work
+
+    def _work(self) -> list[tuple[int, ...]]:
+        return [work_of(pid) for pid in (self._process, *descendants(self._process))]
 
 
-def _serve(name: str, work: Work, connection: Connection, ours: list[Connection]) -> None:
-    for other in ours:
-        other.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _has_ended(process: int) -> bool:
     try:
-        work(connection)
-    except (EOFError, BrokenPipeError):
-        pass  # the fetch side has ended, for a reason of its own
-    except Exception as error:  # noqa: BLE001 - whatever it is, the fetch side must hear of it
-        with suppress(OSError):
-            connection.send(_ours(name, error))
+        return os.waitpid(process, os.WNOHANG)[0] == process
+    except ChildProcessError:
+        return True
+
+
+def _serve(name: str, work: Work, channel: Channel, closing: Sequence[int]) -> None:
+    code = 1
+    try:
+        for descriptor in closing:
+            os.close(descriptor)
+        try:
+            work(Inbox(channel))
+        except (Gone, BrokenPipeError):
+            pass  # the fetch side has ended, for a reason of its own
+        except Exception as error:  # noqa: BLE001 - whatever it is, the fetch side must hear of it
+            channel.send(Failed(_ours(name, error)))
+            _last_words(channel)
+        code = 0
+    finally:
+        # Never back to where it was forked: that is the other process's business.
+        with suppress(OSError, ValueError):
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _last_words(channel: Channel) -> None:
+    until = time.monotonic() + _LAST_WORDS
+    while channel.held and time.monotonic() < until:
+        channel.push()
+        time.sleep(_NAP)
 
 
 def _ours(name: str, error: Exception) -> WebarcError:
-    """The error as one of ours, which travels through the pipe."""
+    """The error as one of ours, which travels through the channel."""
     if isinstance(error, WebarcError):
         return error
     if isinstance(error, OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # Bounds what a server can make us remember, at 50 cookies an answer.
 MOST = 3000
 _LOOK_EVERY = 200
+_DOMAIN = re.compile(r";\s*domain\s*=\s*\.?([^;\s]+)", re.IGNORECASE)
 
 
 class CookieJar:
@@ -24,6 +26,8 @@ class CookieJar:
         self._lines = read_netscape(file) if file else []
         self._loaded = False
         self._seen = 0
+        self._said: dict[tuple[str, str], str] = {}
+        self._changed: dict[str, int] = {}
         self._share: Any = None
         # Without the list a site could set a cookie for all of `.com`: then there are no cookies at all.
         if pycurl.version_info()[4] & pycurl.VERSION_PSL:
@@ -41,14 +45,37 @@ class CookieJar:
         if not self._loaded:
             self._load(curl)
 
-    def count(self, curl: Any) -> None:
-        """A cookie was set; now and then look how many there are, and start afresh when a server floods us."""
+    def count(self, curl: Any, host: str, cookies: Iterable[str]) -> None:
+        """A host set cookies; now and then look how many there are, and start afresh when a server floods us."""
         self._seen += 1
-        if self._share is None or self._seen % _LOOK_EVERY:
+        if self._share is None:
+            return
+        self._note(host, cookies)
+        if self._seen % _LOOK_EVERY:
             return
         if len(curl.getinfo(pycurl.INFO_COOKIELIST)) > MOST:
             curl.setopt(pycurl.COOKIELIST, "ALL")
             self._load(curl)
+
+    def state(self, host: str) -> int:
+        """A number that is another one once a cookie that this host may get has changed; 0 while there is none."""
+        if not self._changed:
+            return 0
+        labels = host.split(".")
+        return max(self._changed.get(".".join(labels[skip:]), 0) for skip in range(len(labels)))
+
+    def _note(self, host: str, cookies: Iterable[str]) -> None:
+        """Remember which domains' cookies have changed: a value that is set again and again is no news."""
+        for cookie in cookies:
+            pair = cookie.partition(";")[0].strip()
+            found = _DOMAIN.search(cookie)
+            domain = found.group(1).lower() if found else host
+            key = (domain, pair.partition("=")[0])
+            if f".{host}".endswith(f".{domain}") and self._said.get(key) != pair:
+                if len(self._said) >= MOST:
+                    self._said.clear()
+                self._said[key] = pair
+                self._changed[domain] = self._seen
 
     def close(self) -> None:
         """Forget everything; the handles must be closed first."""

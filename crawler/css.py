@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from webarc.crawler.charset import css_charset, decoded
+from webarc.archive.encodings import decoded
+from webarc.crawler.charset import css_charset
 from webarc.crawler.expressions import many
 from webarc.crawler.joins import Joiner
 
 _COMMENT = r"/\*[^*]*+" + many(r"\*++[^*/][^*]*+", "comment") + r"(?:\*++/?)?"
-_BARE = r"""(?=[^\s"'()])[^\s"'()\\]*+""" + many(r"""\\.[^\s"'()\\]*+""", "bare_escapes")
+_BLANK = r"[ \t\n\r\f]"
+# The blank that ends the number of a character belongs to it, and so do both signs of a line end there.
+_NUMBER = rf"[0-9a-fA-F]{{1,6}}+(?:\r\n|{_BLANK})?+"
+_BARE = r"""(?=[^ \t\n\r\f"'()])[^ \t\n\r\f"'()\\]*+""" + many(
+    rf"""\\(?:{_NUMBER}|[^\n\r\f])[^ \t\n\r\f"'()\\]*+""", "bare_escapes"
+)
 
 
 def _string(name: str) -> str:
@@ -27,7 +33,7 @@ _TOKEN = re.compile(
       {_COMMENT}
     | @(?i:namespace)\b[^;]*+                               # names a vocabulary, not a file
     | @(?i:import)\s*+(?P<imported>{_string("imported")})
-    | [uU](?i:rl)\((?<![\w-]....)\s*+(?:(?P<quoted>{_string("quoted")})|(?P<bare>{_BARE})\s*+(?=[)]|\Z))
+    | [uU](?i:rl)\((?<![\w-]....){_BLANK}*+(?:(?P<quoted>{_string("quoted")})|(?P<bare>{_BARE}){_BLANK}*+(?=[)]|\Z))
     | [iI](?i:mage)-(?i:set)\((?P<set>)
     | {_string("string")}
     """,
@@ -37,7 +43,7 @@ _NESTING = re.compile(rf"[()]|{_COMMENT}|{_string('any')}", re.DOTALL)
 _DEPTH = {"(": 1, ")": -1}
 _REFERENCES = ("imported", "quoted", "bare")
 _LONGEST_TYPE = 20
-_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|\s)?|(\r\n|[\n\r\f])|(.))", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|[ \t\n\r\f])?|(\r\n|[\n\r\f])|(.))", re.DOTALL)
 
 
 def read_css(text: str, url: str) -> list[str]:

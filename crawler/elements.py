@@ -14,6 +14,13 @@ REQUISITES = {
     *("apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image"),
 }
 NO_DOCUMENT = {"dns-prefetch", "preconnect"}
+# The reference of an anchor that leads to the page itself, or to the base that the page names.
+ITSELF = "#"
+# What other sites and programs show of a page.
+SHOWN = {
+    *(f"og:{kind}{part}" for kind in ("image", "video", "audio") for part in ("", ":url", ":secure_url")),
+    *("twitter:image", "twitter:image:src"),
+}
 _NOT_TO_FOLLOW = {"nofollow", "none"}
 _WORDS = re.compile(r"[^\s,]+")
 REFRESH = re.compile(
@@ -25,12 +32,13 @@ REFRESH = re.compile(
 class Findings:
     """What the elements of one page say."""
 
-    __slots__ = ("agent", "base", "links", "nofollow", "requisites", "title")
+    __slots__ = ("agent", "base", "frames", "links", "nofollow", "requisites", "title")
 
     def __init__(self, agent: str) -> None:
         self.agent = agent.lower()
         self.links: dict[str, bool] = {}
         self.requisites: dict[str, None] = {}
+        self.frames: list[str] = []
         self.base: str | None = None
         self.title: str | None = None
         self.nofollow = False
@@ -56,11 +64,14 @@ def read_anchor(found: Findings, attributes: Attributes) -> None:
     href = attributes.get("href") or attributes.get("xlink:href")
     if href and "#" in href:
         href = without_fragment(href)
-    if href:
-        if "rel" in attributes and _has_nofollow(attributes["rel"]):
-            found.links.setdefault(href, True)
-        else:
-            found.links[href] = False
+    if not href:
+        if "href" not in attributes and "xlink:href" not in attributes:
+            return
+        href = ITSELF
+    if "rel" in attributes and _has_nofollow(attributes["rel"]):
+        found.links.setdefault(href, True)
+    else:
+        found.links[href] = False
 
 
 def without_fragment(href: str) -> str:
@@ -76,6 +87,9 @@ def _has_nofollow(rel: str | None) -> bool:
 
 def _read_frame(found: Findings, attributes: Attributes) -> None:
     found.link(attributes.get("src"))
+    frame = attributes.get("srcdoc")
+    if frame:
+        found.frames.append(frame)
 
 
 def _read_base(found: Findings, attributes: Attributes) -> None:
@@ -100,11 +114,23 @@ def _read_meta(found: Findings, attributes: Attributes) -> None:
         target = REFRESH.match(content)
         if target:
             found.link(target.group(1) or target.group(2) or target.group(3))
+    elif (attributes.get("property") or attributes.get("name") or "").strip().lower() in SHOWN:
+        found.need(content)
 
 
 def _read_image(found: Findings, attributes: Attributes) -> None:
     found.need(attributes.get("src"))
     _read_candidates(found, attributes.get("srcset"))
+    # Scripts load these when the image comes into sight.
+    if "data-src" in attributes or "data-srcset" in attributes:
+        _read_lazy(found, attributes.get("data-src") or "", attributes.get("data-srcset") or "")
+
+
+def _read_lazy(found: Findings, source: str, candidates: str) -> None:
+    # A template is no reference before a script has filled it.
+    if "{{" not in source + candidates:
+        found.need(source)
+        _read_candidates(found, candidates)
 
 
 def _read_candidates(found: Findings, srcset: str | None) -> None:

@@ -14,6 +14,7 @@ from webarc.crawler.trail import Trail
 from webarc.sql.index import Index
 from webarc.sql.rows import CurrentRow
 
+ENDLESS = ("redirect-loop", "redirect-limit")
 _REACHED = ("stored", "unchanged", "filtered")
 _TRANSIENT_STATUS = (408, 425, 429)
 
@@ -51,7 +52,7 @@ class Ending:
 
     def complete(self) -> bool:
         """Whether the crawl saw all it could see: not cut short, and nothing failed that might hide links."""
-        if self._harvest.reason:
+        if self._harvest.reason or self._harvest.errands.unavailable:
             return False
         return not any(
             self._hides_links(row) for row in self._frontier.troubles() if host_of(row.url) in self._previous
@@ -63,7 +64,7 @@ class Ending:
         for domain, previous in self._previous.items():
             unknown = [url for url in previous.urls() if not self._frontier.knows(url)]
             self._unlinked.update(url for url in unknown if self._row(url) is not None and host_of(url) == domain)
-        if prune != "unreached":
+        if not self._prunes_unreached(prune):
             for url in sorted(self._unlinked):
                 self._harvest.ask(url, "unlinked")
             self._harvest.run()
@@ -84,13 +85,17 @@ class Ending:
             row.url for row in self._frontier.troubles() if row.outcome == "gone" and host_of(row.url) == domain
         }
         candidates |= set(self.moved(domain))
-        if prune == "unreached" and complete:
+        if complete and self._prunes_unreached(prune):
             candidates |= {url for url in self._unlinked if host_of(url) == domain}
         arcs = self._index.current_count(domain)
         held = self._previous[domain].held if domain in self._previous else ()
         removals = decide(candidates, held, arcs, allow=allow)
         self._removed.update(removals.now)
         return removals
+
+    def _prunes_unreached(self, prune: str) -> bool:
+        """A sitemap that cannot be read may list what nothing else names."""
+        return prune == "unreached" and not self._harvest.errands.unreadable
 
     def moved(self, domain: str) -> list[str]:
         """URLs of the archive that now lead for good to one that answered well."""
@@ -99,7 +104,7 @@ class Ending:
 
     def rows(self, domain: str, *, complete: bool) -> Iterator[UrlRow]:
         """The lines of urls.xml, sorted; an incomplete crawl keeps what an earlier one knew."""
-        mine = (row for row in self._frontier.rows() if host_of(row.url) == domain and row.error != "robots")
+        mine = (row for row in self._frontier.rows() if host_of(row.url) == domain and not _only_looked(row))
         asked = (self._line(row) for row in mine)
         carried = [
             UrlRow(row.url, row.status, row.error, row.target, "carried")
@@ -120,8 +125,14 @@ class Ending:
         if row.kind == "start" and row.outcome in ("skipped", "missing", "gone", "failed"):
             return True
         transient = row.status == 0 or row.status >= 500 or row.status in _TRANSIENT_STATUS or row.status < 400
+        transient = transient and row.error not in ENDLESS
         return row.outcome == "failed" and (transient or self._row(row.url) is not None)
 
     def _row(self, url: str) -> CurrentRow | None:
         arc = arc_of(url)
         return self._index.current(host_of(url), [arc]).get(arc)
+
+
+def _only_looked(row: Row) -> bool:
+    """Whether a URL was found not to belong to the crawl only after it was queued."""
+    return row.outcome == "skipped" and row.error != "too-large"

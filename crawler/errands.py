@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
-from webarc.archive.urls import canonical
+from webarc.archive.urls import canonical, host_of
 from webarc.crawler.exchange import Answer, Request
 from webarc.crawler.fetcher import Fetcher
 from webarc.crawler.hosts import Host
@@ -14,13 +15,12 @@ from webarc.crawler.manners import Manners
 from webarc.crawler.options import CrawlOptions
 from webarc.crawler.retry import delay
 from webarc.crawler.robots import Robots
-from webarc.crawler.sitemap import read_sitemap
+from webarc.crawler.sitemap_search import Place, SitemapSearch
 from webarc.crawler.trail import Trail
 from webarc.errors import BadURL
 
 REDIRECTS = (301, 302, 303, 307, 308)
 _HOPS = 5
-_MOST_SITEMAPS = 1_000
 _ROBOTS_SIZE = 1024 * 1024
 _SITEMAP_SIZE = 64 * 1024 * 1024
 
@@ -29,9 +29,10 @@ _SITEMAP_SIZE = 64 * 1024 * 1024
 class Errand:
     """A request that is not for a page; a few redirects are followed."""
 
-    host: Host
-    finish: Callable[[Host, Answer], None]
+    finish: Callable[[Answer], None]
     size: int
+    polite: bool = False
+    """Whether the host's manners count it; for robots.txt everything else waits anyway."""
     hops: int = 0
     attempt: int = 1
 
@@ -47,15 +48,47 @@ class Errands:
         self._manners = manners
         self._trail = trail
         self._owned = owned
-        self._sitemaps: set[str] = set()
+        self._sitemaps = SitemapSearch(manners, trail, self._ask_sitemap)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something still to be asked for."""
+        return self._sitemaps.waiting
+
+    @property
+    def unavailable(self) -> bool:
+        """Whether a sitemap could not be had this time, so that pages may be missing."""
+        return self._sitemaps.unavailable
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether a sitemap could not be read, so that pages that it lists may seem to be listed nowhere."""
+        return self._sitemaps.unreadable
+
+    @property
+    def problems(self) -> list[str]:
+        """What the user should know, each in a sentence."""
+        if self._options.sitemaps and self._options.engine == "wget":
+            return ["wget reads no sitemaps; crawl without --engine to have them read."]
+        return self._sitemaps.problems
+
+    def start(self, now: float) -> float:
+        """Ask for what may be asked for now; returns how long to wait before looking again."""
+        return self._sitemaps.start(now)
+
+    def wants_robots(self, host: Host) -> bool:
+        """Whether a host's robots.txt is to be asked for: to obey it, or for the sitemaps that it names."""
+        return self._options.robots or (self._options.sitemaps and host.name in self._owned)
 
     def ask_robots(self, host: Host, origin: str) -> None:
         """Ask for a host's robots.txt; until it is known, nothing else is asked of that host."""
         host.asking = True
-        self._send(f"{origin}/robots.txt", Errand(host, self._robots, _ROBOTS_SIZE))
+        self._send(f"{origin}/robots.txt", Errand(partial(self._robots, host), _ROBOTS_SIZE))
 
     def answered(self, errand: Errand, answer: Answer) -> None:
         """Try again, follow a redirect, or make use of the answer."""
+        if errand.polite:
+            self._manners.finished(host_of(answer.url))
         wait = delay(answer, errand.attempt, self._options.limits)
         if wait is not None:
             errand.attempt += 1
@@ -69,47 +102,30 @@ class Errands:
             errand.hops += 1
             self._send(target, errand)
             return
-        errand.finish(errand.host, answer)
-
-    def ask_sitemaps(self, host: Host) -> None:
-        """Ask for the sitemaps that robots.txt names, and for the usual one."""
-        named = list(host.robots.sitemaps) if host.robots else []
-        for url in [*named, f"{self._owned[host.name]}://{host.name}/sitemap.xml"]:
-            self._ask_sitemap(host, url)
+        errand.finish(answer)
 
     def _send(self, url: str, errand: Errand, wait: float = 0.0) -> None:
-        self._fetcher.submit(Request(canonical(url), None, (), errand, monotonic() + wait, keep=errand.size))
+        url = canonical(url)
+        if errand.polite:
+            self._manners.started(host_of(url))
+        self._fetcher.submit(Request(url, None, (), errand, monotonic() + wait, keep=errand.size, canonical=True))
 
     def _robots(self, host: Host, answer: Answer) -> None:
         status: int | None = None if answer.error and answer.error != "too-large" else answer.status
+        obeyed = self._options.robots
         if answer.error == "address-refused":
             status = 404  # we, not the server, refuse: let every page of this host say so in the report
-        elif status is None or status >= 500:
+        elif obeyed and (status is None or status >= 500):
             host.unusable = answer.error or f"robots-http-{status}"
         host.asking = False
-        host.robots = Robots.from_answer(status, answer.body or b"", self._options.user_agent)
+        rules = Robots.from_answer(status, answer.body or b"", self._options.user_agent)
+        host.robots = rules if obeyed else rules.ignored()
         if status == 200 and host.name in self._owned:
             self._trail.keep_robots(answer.url)
         if host.robots.crawl_delay:
             self._manners.crawl_delay(host.name, host.robots.crawl_delay)
         if self._options.sitemaps and host.name in self._owned:
-            self.ask_sitemaps(host)
+            self._sitemaps.begin(host, f"{self._owned[host.name]}://{host.name}", answer.url)
 
-    def _ask_sitemap(self, host: Host, reference: str) -> None:
-        try:
-            url = canonical(reference)
-        except BadURL:
-            return
-        forbidden = host.robots is not None and not host.robots.allows(url)
-        if url in self._sitemaps or len(self._sitemaps) >= _MOST_SITEMAPS or forbidden:
-            return
-        self._sitemaps.add(url)
-        self._send(url, Errand(host, self._sitemap, _SITEMAP_SIZE))
-
-    def _sitemap(self, host: Host, answer: Answer) -> None:
-        if answer.error or answer.status != 200:
-            return
-        found = read_sitemap(answer.body or b"", answer.url)
-        for url in found.sitemaps:
-            self._ask_sitemap(host, url)
-        self._trail.follow_sitemap(found.pages)
+    def _ask_sitemap(self, place: Place) -> None:
+        self._send(place.url, Errand(partial(self._sitemaps.answered, place), _SITEMAP_SIZE, polite=True))

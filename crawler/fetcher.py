@@ -23,6 +23,7 @@ import pycurl
 from webarc.archive.times import now
 from webarc.archive.urls import canonical
 from webarc.crawler.addresses import AddressPolicy, hostname, refusal, refused_host
+from webarc.crawler.authentication import Authentication
 from webarc.crawler.cookies import CookieJar
 from webarc.crawler.exchange import ERRORS, Answer, Request
 from webarc.crawler.headers import RequestHeaders
@@ -36,6 +37,7 @@ __all__ = ["ERRORS", "Answer", "FetchLimits", "FetchOptions", "Fetcher", "Reques
 _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[^\s]+")
 _LOOK_FOR_SILENCE = 0.25
 _MOST_HOSTS = 10_000
+_UNAUTHORIZED = 401
 # libcurl has no socket to watch for a while, as when a name is being looked up.
 _NOTHING_TO_WATCH = 0.002
 
@@ -55,6 +57,7 @@ class Fetcher:
         if self._options.proxy and not _PROXY.fullmatch(self._options.proxy):
             raise UsageProblem("The proxy is no http, https or socks URL; write it like 'socks5h://localhost:1080'.")
         self._headers = RequestHeaders(self._options)
+        self._authentication = Authentication(self._headers, self._options.credentials)
         self._ca_file = str(self._options.ca_file or _authorities())
         self._throttle = Throttle(self._limits.rate) if self._limits.rate else None
         self._cookies = CookieJar(self._options.cookie_file)
@@ -81,6 +84,11 @@ class Fetcher:
         """Requests whose answers have not been collected yet."""
         return len(self._running) + len(self._line) + len(self._later) + len(self._done)
 
+    @property
+    def problems(self) -> list[str]:
+        """What the user should know, each in a sentence."""
+        return self._authentication.problems
+
     def watch(self, descriptor: int) -> None:
         """End waiting for answers early when there is something to read here."""
         self._watched = descriptor
@@ -100,6 +108,10 @@ class Fetcher:
         else:
             self._line.append((request, url))
 
+    def cookies(self, url: str) -> int:
+        """A number that is another one once cookies that a URL's host may get have changed."""
+        return self._cookies.state(hostname(url))
+
     def collect(self, timeout: float) -> list[Answer]:
         """The answers that are there, waiting at most `timeout` seconds for the first one."""
         until = time.monotonic() + timeout
@@ -108,6 +120,8 @@ class Fetcher:
             self._perform()
             if self._done or not self.active:
                 break
+            if self._line and len(self._running) < self._limits.parallel:
+                continue  # something is asked again
             left = until - time.monotonic()
             if left <= 0 or self._wait(left):
                 break
@@ -147,7 +161,10 @@ class Fetcher:
         while self._line and len(self._running) < self._limits.parallel:
             request, url = self._line.popleft()
             transfer = self._idle.pop() if self._idle else self._new_transfer()
-            transfer.begin(request, url, self._headers.lines(url, request.headers), self._headers.cookie(url))
+            lines, cookie = self._headers.lines(url, request.headers), self._headers.cookie(url)
+            transfer.way = self._authentication.way(url) if self._authentication else ""
+            login = self._authentication.login(url) if transfer.way == "digest" else None
+            transfer.begin(request, url, lines, cookie, login)
             self._running[transfer.curl] = transfer
             self._multi.add_handle(transfer.curl)
 
@@ -169,11 +186,27 @@ class Fetcher:
     def _finish(self, curl: Any, code: int, message: str) -> None:
         transfer = self._running.pop(curl)
         self._multi.remove_handle(curl)
-        self._idle.append(transfer)
         answer = transfer.answer(code, message)
         if "set-cookie" in answer.fields:
-            self._cookies.count(curl)
-        self._done.append(answer)
+            values = (value for name, value in answer.headers if name.lower() == "set-cookie")
+            self._cookies.count(curl, hostname(answer.url), values)
+        if self._authentication and self._is_asked_again(transfer, answer):
+            self._line.appendleft((transfer.request, transfer.url))
+        else:
+            self._done.append(answer)
+        if transfer.way == "digest" and answer.status == _UNAUTHORIZED:
+            curl.close()  # it would go on with what the server has just refused
+        else:
+            self._idle.append(transfer)
+
+    def _is_asked_again(self, transfer: Transfer, answer: Answer) -> bool:
+        """Whether an answer is a demand for user name and password that asking again may meet."""
+        if transfer.way == "digest":
+            # A server that forgets its nonces refuses the next request that is made with one of them.
+            stale = transfer.has_nonce and answer.status == _UNAUTHORIZED
+            transfer.has_nonce = True
+            return stale
+        return self._authentication.is_wanted(answer, transfer.way)
 
     def _resume(self, throttle: Throttle) -> None:
         for transfer in self._running.values():

@@ -7,19 +7,27 @@ millions of URLs stays small. Rows are written in batches.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from webarc.archive.urls import key_of
+from webarc.archive.urls import host_of, key_of
 from webarc.errors import NoSpace, StorageProblem
+from webarc.heartbeat import beat
 from webarc.sql.room import has_room
 from webarc.sql.rows import CurrentRow
 from webarc.sql.statements import statement
 
 _BATCH = 2_000
 _LONGEST_CHAIN = 100
+# Before the kind of a URL that is asked for only to see whether it leads back into the crawl.
+HOP = "hop-"
+# Of several reasons why a URL is not asked for, the report names the first of these, whichever page came first.
+_REASONS = ("owned-elsewhere", "excluded", "scope", "parent", "not-included", "depth", "requisite", "nofollow")
+
+_UNKNOWN = 1 << 10
 
 
 @dataclass(slots=True)
@@ -35,6 +43,12 @@ class Item:
     attempt: int = 1
     mark: str = ""
     current: CurrentRow | None = None
+    cookies: int = 0
+    """The state of the cookies of its host when it was asked for."""
+    returned: int = 0
+    """How many redirects led back here while it was being asked for."""
+    turned: dict[str, int] | None = None
+    """The spellings of it that redirected to it itself, with the state of the cookies then."""
 
 
 class Row(NamedTuple):
@@ -67,20 +81,38 @@ class Frontier:
             self._database.close()
             raise _problem(error, self._folder) from None
         self._asked: set[int] = set()
-        self._skipped: set[int] = set()
+        self._skipped: dict[int, int] = {}
+        self._under_way: dict[int, Item] = {}
         self._new: list[tuple[str, int, str, int, bool]] = []
         self._skips: list[tuple[str, str]] = []
         self._finished: list[tuple[str, str, int, str, str, str, int, int]] = []
+        self._aside: list[tuple[str, int, str]] = []
+        self._named: list[tuple[str, int, str]] = []
+        self._turned: list[tuple[str, int, int]] = []
+        self._resumed = False
+        self.holds_names = False
         self.waiting = 0
+        self.starts = 0
+        """Start URLs, and what they redirect to, that have not been decided on."""
+        self.holds_aside = False
+        """Whether something was put aside."""
+        self.earlier: Counter[str] = Counter()
+        """How many URLs of each domain an interrupted crawl has stored and committed."""
 
     def restore(self, *, committed: bool) -> None:
         """Go on where an interrupted crawl was: what is not known to have ended well is asked for again."""
         self._database.execute(statement("frontier_unsettle"), {"committed": committed})
+        self._database.execute(statement("frontier_turned_unsettle"))
         for (url,) in self._database.execute(statement("frontier_urls")):
             self._asked.add(hash(key_of(url)))
-        for url, _ in self._database.execute(statement("frontier_skips")):
-            self._skipped.add(hash(key_of(url)))
+        for url, reason in self._database.execute(statement("frontier_skips")):
+            mark, rank = hash(key_of(url)), _rank(url, reason)
+            self._skipped[mark] = min(rank, self._skipped.get(mark, rank))
         self.waiting = self._database.execute(statement("frontier_waiting")).fetchone()[0]
+        self.starts = self._database.execute(statement("frontier_starts")).fetchone()[0]
+        self.holds_aside = bool(self.aside_page(0))
+        self.earlier = self.stored()
+        self._resumed = self.holds_names = True
 
     def add(self, url: str, depth: int, kind: str, redirects: int = 0, plain: bool = False) -> bool:
         """Queue a URL unless its key is known; says whether it is new."""
@@ -90,6 +122,8 @@ class Frontier:
         self._asked.add(mark)
         self._new.append((url, depth, kind, redirects, plain))
         self.waiting += 1
+        if kind == "start":
+            self.starts += 1
         if len(self._new) >= _BATCH:
             self.flush()
         return True
@@ -97,12 +131,93 @@ class Frontier:
     def skip(self, url: str, reason: str) -> None:
         """Remember why a URL is not asked for; it may still be asked for when found in another role."""
         mark = hash(key_of(url))
-        if mark in self._skipped or mark in self._asked:
+        if mark in self._asked:
             return
-        self._skipped.add(mark)
+        rank = _rank(url, reason)
+        known = self._skipped.get(mark)
+        if known is not None and known <= rank:
+            return
+        self._skipped[mark] = rank
         self._skips.append((url, reason))
         if len(self._skips) >= _BATCH:
             self.flush()
+
+    # -- what is decided on later -----------------------------------------------------------------------------
+
+    def put_aside(self, url: str, depth: int, kind: str) -> None:
+        """Keep a URL until it is certain which hosts belong to the crawl."""
+        self.holds_aside = True
+        self._aside.append((url, depth, kind))
+        if len(self._aside) >= _BATCH:
+            self.flush()
+
+    def aside_page(self, after: int) -> list[tuple[int, str, int, str]]:
+        """Some of what was put aside, in that order: row, URL, depth, kind."""
+        self.flush()
+        return self._database.execute(statement("frontier_aside_page"), (after, _BATCH)).fetchall()
+
+    def clear_aside(self) -> None:
+        """All that was put aside is decided on."""
+        self._many("frontier_aside_clear", [()])
+        self.holds_aside = False
+
+    def name_again(self, url: str, depth: int, kind: str) -> None:
+        """A known URL was named by a redirect or as a part of a page: it may be nearer, or freer to lead elsewhere."""
+        self.holds_names = True
+        self._named.append((key_of(url), depth, kind))
+        if len(self._named) >= _BATCH:
+            self.flush()
+
+    def heed_names(self) -> list[tuple[Item, str, str]]:
+        """Let what waits be as near as it was named; returns what was a link, is a part, too, and gave no page.
+
+        With each, what became of it and where it redirects to.
+        """
+        self.flush()
+        self.holds_names = False
+        for name in ("frontier_named_closer", "frontier_named_parts"):
+            self._many(name, [()])
+        rows = self._database.execute(statement("frontier_named_turned")).fetchall()
+        self._many("frontier_parted", [(row[0],) for row in rows])
+        self._many("frontier_named_clear", [()])
+        return [(_item((*row[:3], "requisite", *row[4:6])), row[6], row[7]) for row in rows]
+
+    def under_way(self, url: str) -> Item | None:
+        """The URL, if it is being asked for."""
+        return self._under_way.get(hash(key_of(url)))
+
+    def ask_anew(self, url: str, source: Item, cookies: int) -> bool:
+        """Queue a URL again that gave no page, if its cookies have changed since; `source` redirects to it."""
+        if not cookies and not self._resumed:
+            return False
+        self.flush()
+        row = self._database.execute(statement("frontier_turned_get"), (key_of(url),)).fetchone()
+        if row is None or row[1] == cookies:
+            return False
+        self.reopen(row[0], url, source, row[2])
+        return True
+
+    def reopen(self, row_id: int, url: str, source: Item, kind: str) -> None:
+        """Queue a URL again that was asked for, as one that `source` redirects to."""
+        self.flush()
+        self._many("frontier_reopen", [(url, source.depth, kind, source.redirects + 1, row_id)])
+        self._many("frontier_turned_drop", [(row_id,)])
+        self.waiting += 1
+        if kind == "start":
+            self.starts += 1
+
+    def mark_loops(self) -> None:
+        """URLs whose redirects lead to no end have failed."""
+        self.flush()
+        edges = dict(self._database.execute(statement("frontier_turned_edges")).fetchall())
+        self._many("frontier_looped", [(row,) for row in sorted(_endless(edges))])
+
+    def stored(self) -> Counter[str]:
+        """How many URLs of each domain have been stored."""
+        self.flush()
+        return Counter(host_of(url) for (url,) in self._database.execute(statement("frontier_stored")))
+
+    # -- what is known ----------------------------------------------------------------------------------------
 
     def knows(self, url: str) -> bool:
         """Whether a URL is queued or was asked for in this crawl."""
@@ -120,7 +235,10 @@ class Frontier:
         rows = self._database.execute(statement("frontier_take"), (deepest, limit)).fetchall()
         self._many("frontier_taken", [(row[0],) for row in rows])
         self.waiting -= len(rows)
-        return [_item(row) for row in rows]
+        items = [_item(row) for row in rows]
+        for item in items:
+            self._under_way[hash(key_of(item.url))] = item
+        return items
 
     def lowest(self) -> int | None:
         """The smallest depth at which something waits."""
@@ -132,6 +250,11 @@ class Frontier:
         self, item: Item, outcome: str, status: int = 0, *, error: str = "", target: str = "", size: int = 0
     ) -> None:
         """Record what became of a URL."""
+        self._under_way.pop(hash(key_of(item.url)), None)
+        if item.kind == "start":
+            self.starts -= 1
+        if 300 <= status < 500 or item.kind.startswith(HOP):
+            self._turned.append((key_of(item.url), item.id, item.cookies))
         self._finished.append((item.url, outcome, status, error, target, item.mark, size, item.id))
         if len(self._finished) >= _BATCH:
             self.flush()
@@ -150,6 +273,7 @@ class Frontier:
         """Every URL that was asked for, sorted by URL."""
         self.flush()
         for row in self._database.execute(statement("frontier_rows")):
+            beat()
             yield Row._make(row)
 
     def troubles(self) -> Iterator[Row]:
@@ -169,17 +293,17 @@ class Frontier:
         self.flush()
         self._database.execute(statement("frontier_index"))
         for url, target in self._database.execute(statement("frontier_moved")).fetchall():
-            if self._database.execute(statement("frontier_answered"), (target,)).fetchone()[0]:
+            if self._database.execute(statement("frontier_answered"), _spellings(target)).fetchone()[0]:
                 yield url, target
 
     def leads_nowhere(self, url: str) -> bool:
-        """Whether a URL redirects in a circle, too often, or to something that was never asked for."""
+        """Whether a URL redirects in a circle, too often, or to something that nobody asks for."""
         self.flush()
         self._database.execute(statement("frontier_index"))
         for _ in range(_LONGEST_CHAIN):
-            row = self._database.execute(statement("frontier_one"), (url,)).fetchone()
+            row = self._database.execute(statement("frontier_one"), _spellings(url)).fetchone()
             if row is None or row[0] != "redirect":
-                return row is None and hash(key_of(url)) not in self._skipped
+                return row is None and self._skipped.get(hash(key_of(url)), _UNKNOWN) > _rank(url, "owned-elsewhere")
             url = row[1]
         return True
 
@@ -188,20 +312,28 @@ class Frontier:
         self.flush()
         for (url,) in self._database.execute(statement("frontier_unfinished")):
             yield url
+        for (url,) in self._database.execute(statement("frontier_aside_urls")):
+            if not self.knows(url) and hash(key_of(url)) not in self._skipped:
+                yield url
 
     def skips(self) -> Iterator[tuple[str, str]]:
         """URLs that were never asked for, and why."""
         self.flush()
         for url, reason in self._database.execute(statement("frontier_skips")):
-            if not self.knows(url):
+            mark = hash(key_of(url))
+            if mark not in self._asked and self._skipped[mark] == _rank(url, reason):
                 yield url, reason
 
     def flush(self) -> None:
         """Write what is pending."""
         self._many("frontier_add", self._new)
         self._many("frontier_skip", self._skips)
+        self._many("frontier_aside_add", self._aside)
+        self._many("frontier_named_add", self._named)
+        self._many("frontier_turned_add", self._turned)
         self._many("frontier_finish", self._finished)
         self._new, self._skips, self._finished = [], [], []
+        self._aside, self._named, self._turned = [], [], []
 
     def _many(self, name: str, rows: Sequence[tuple[object, ...]]) -> None:
         if not rows:
@@ -221,6 +353,30 @@ class Frontier:
 def _item(row: tuple[int, str, int, str, int, int]) -> Item:
     row_id, url, depth, kind, redirects, plain = row
     return Item(row_id, url, depth, kind, redirects, bool(plain))
+
+
+def _rank(url: str, reason: str) -> int:
+    place = _REASONS.index(reason) if reason in _REASONS else len(_REASONS)
+    return 2 * place + url.startswith("http:")
+
+
+def _spellings(url: str) -> tuple[str, str]:
+    """A page over http and over https is one page."""
+    return f"http:{key_of(url)}", f"https:{key_of(url)}"
+
+
+def _endless(edges: dict[int, int]) -> set[int]:
+    """Of nodes that lead to one other each, those that lead round and round."""
+    endless: set[int] = set()
+    ended: set[int] = set()
+    for start in edges:
+        path: dict[int, None] = {}
+        node = start
+        while node in edges and node not in path and node not in endless and node not in ended:
+            path[node] = None
+            node = edges[node]
+        (endless if node in path or node in endless else ended).update(path)
+    return endless
 
 
 def _problem(error: sqlite3.OperationalError, folder: Path) -> StorageProblem:

@@ -15,7 +15,7 @@ from webarc.crawler.control import Control
 from webarc.crawler.errands import Errand, Errands
 from webarc.crawler.exchange import Answer, Request
 from webarc.crawler.fetcher import Fetcher
-from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.frontier import HOP, Frontier, Item
 from webarc.crawler.hoard import Hoard
 from webarc.crawler.hosts import Host, Hosts
 from webarc.crawler.job import Progress
@@ -25,11 +25,15 @@ from webarc.crawler.options import CrawlOptions
 from webarc.crawler.reading import LARGEST_READ
 from webarc.crawler.retry import delay
 from webarc.crawler.trail import Trail
+from webarc.heartbeat import beat
 from webarc.sql.rows import CurrentRow
 
 _LOOK_AHEAD = 256
 _PAUSE = 0.5
+_HOP_SIZE = 16 * 1024
 _PATIENCE = 2.0
+_LAST_READINGS = 0.5
+_CROWDED = 0.005
 
 
 class Harvest:
@@ -61,7 +65,7 @@ class Harvest:
         self._hosts = Hosts()
         self._later: list[tuple[float, int, Item]] = []
         self._order = count()
-        self._level: int | None = 0 if options.depth is not None else None
+        self._level: int | None = 0
         self._began = monotonic()
         self.judgement: Judgement | None = None
         self.hoard: Hoard | None = None
@@ -71,14 +75,29 @@ class Harvest:
         """Ask for everything that waits, until nothing does or a limit says stop."""
         while not self._must_stop():
             pause = self._fill()
-            if not self._busy() and not self._deeper():
+            undecided = self._trail.settle()
+            if not undecided and not self._busy() and not self._deeper():
                 break
-            for answer in self._fetcher.collect(pause):
-                self._handle(answer)
-            self._judge().listen()
+            if undecided:
+                beat()
+            self._take_in(0.0 if undecided else pause)
             self._control.progress(self.progress)
         if self.reason:
             self._drain()
+
+    def _take_in(self, pause: float) -> None:
+        """Wait for answers and for what has been read, and make use of both."""
+        judgement, room = self._judge(), self._judge().has_room
+        answers = self._fetcher.collect(pause) if self._fetcher.active else []
+        if not answers and not self._fetcher.active:
+            judgement.wait(pause)
+        for answer in answers:
+            self._handle(answer)
+        heard = judgement.listen(at_once=not room or not self._fetcher.active)
+        # Transfers end by their own limits, and a host's pause is planned; waiting for the other processes is no step.
+        planned = room and (self._later or self._hosts.ready or self._errands.waiting)
+        if answers or heard or self._fetcher.active or planned:
+            beat()
 
     def ask(self, url: str, kind: str) -> None:
         """Queue a URL at the start of the crawl or at its end."""
@@ -103,12 +122,18 @@ class Harvest:
         known = self._frontier.known
         return Progress(self._domain, counts["fetched"], counts["bytes"], queue, counts["failed"], known, state)
 
+    @property
+    def errands(self) -> Errands:
+        """What the crawl asked for on its own account."""
+        return self._errands
+
     def _judge(self) -> Judgement:
         assert self.judgement is not None, "a harvest needs someone to judge its answers"
         return self.judgement
 
     def _busy(self) -> bool:
-        return bool(self._fetcher.active or self._hosts.ready or self._later or self._judge().pending)
+        busy = self._fetcher.active or self._hosts.ready or self._later or self._errands.waiting
+        return bool(busy or self._judge().pending)
 
     def _must_stop(self) -> bool:
         if not self.reason:
@@ -118,7 +143,7 @@ class Harvest:
     def _limit(self) -> str:
         options, counts = self._options, self._judge().counts
         if self._control.check():
-            return "stopped"
+            return self._control.reason
         if options.max_time is not None and monotonic() - self._began >= options.max_time:
             return "max-time"
         if options.quota is not None and counts["bytes"] >= options.quota:
@@ -132,15 +157,23 @@ class Harvest:
         """After a stop: what is under way may still end well within a moment, the rest is dropped."""
         until = monotonic() + _PATIENCE
         while self._fetcher.active and monotonic() < until:
+            beat()
             for answer in self._fetcher.collect(0.1):
                 if not answer.error:
                     self._handle(answer)
-        self._judge().settle()
+            self._judge().listen()
+        self._judge().settle(until + _LAST_READINGS)
 
     def _deeper(self) -> bool:
-        """Move on to the next level of links once this one is wholly done, so that depths are shortest paths."""
-        if self._level is None:
+        """Move on to the next level of links once this one is wholly done, so that depths are shortest paths.
+
+        Without a limit on the depth, only start URLs come before the rest: they may bring hosts along.
+        """
+        self._trail.heed_names()
+        if self._options.depth is None:
+            self._level = None
             return self._frontier.waiting > 0
+        assert self._level is not None
         lowest = self._frontier.lowest()
         if lowest is None:
             return False
@@ -150,13 +183,15 @@ class Harvest:
     def _fill(self) -> float:
         """Start what may be started; returns how long to wait for answers before looking again."""
         now = monotonic()
-        pause = _PAUSE
+        pause = self._errands.start(now)
         while self._later and self._later[0][0] <= now:
             self.push(heapq.heappop(self._later)[2])
         if self._later:
             pause = min(pause, self._later[0][0] - now)
         if self._frontier.waiting and self._hosts.ready < _LOOK_AHEAD // 2:
             self._top_up()
+        if not self._judge().has_room:
+            return _CROWDED
         for host in self._hosts.busy():
             pause = min(pause, self._start_on(host, now))
         return max(pause, 0.0)
@@ -172,11 +207,13 @@ class Harvest:
                 arcs[arc].current = row
 
     def _start_on(self, host: Host, now: float) -> float:
-        if self._options.robots and host.robots is None:
+        if host.robots is None and self._errands.wants_robots(host):
             if not host.asking:
                 self._errands.ask_robots(host, _origin(host.ready[0].url))
             return _PAUSE
         while host.ready and not self._at_page_limit():
+            if not self._judge().has_room:
+                return _CROWDED
             wait = self._manners.may_start(host.name, now)
             if wait > 0:
                 return wait
@@ -194,9 +231,14 @@ class Harvest:
         if host.robots is not None and not host.robots.allows(item.url):
             self._frontier.finish(item, "skipped", error="robots")
             return
-        target = f"{self._staging}/{domain_folder(host.name)}/{arc_of(item.url)}/{PART}"
-        request = Request(item.url, target, self._conditions(item), item, keep=LARGEST_READ, canonical=True, lazy=True)
-        known = self.hoard.answer(request) if self.hoard and item.kind != "again" else None
+        item.cookies = self._fetcher.cookies(item.url)
+        if item.kind.startswith(HOP):
+            request = Request(item.url, None, (), item, keep=_HOP_SIZE, canonical=True)
+        else:
+            target = f"{self._staging}/{domain_folder(host.name)}/{arc_of(item.url)}/{PART}"
+            conditions = self._conditions(item)
+            request = Request(item.url, target, conditions, item, keep=LARGEST_READ, canonical=True, lazy=True)
+        known = self.hoard.answer(request) if self.hoard and request.target and item.kind != "again" else None
         if known is not None:
             self._judge().judge(item, known)
             return

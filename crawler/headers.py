@@ -11,6 +11,7 @@ from webarc.errors import UsageProblem
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_AUTHORIZATION = b"Authorization: "
 _SECRET = frozenset(("authorization", "cookie", "proxy-authorization"))
 
 
@@ -26,13 +27,22 @@ class RequestHeaders:
         self._everyone = [_checked(name, value) for name, value in everyone]
         self._by_origin: dict[str, list[bytes]] = {}
         self._cookies: dict[str, bytes] = {}
-        for origin in options.origins | options.credentials.keys():
-            self._confide(origin, given if origin in options.origins else [], options.credentials.get(origin))
+        self._has_login = options.origins if "authorization" in named else frozenset()
+        for origin in options.origins:
+            self._confide(origin, given)
 
-    def _confide(self, origin: str, given: list[tuple[str, str]], credentials: tuple[str, str] | None) -> None:
+    def has_login(self, origin: str) -> bool:
+        """Whether the user has written the Authorization header for an origin."""
+        return origin in self._has_login
+
+    def send_basic(self, origin: str, credentials: tuple[str, str] | None) -> None:
+        """Send user name and password to an origin from now on, or no longer."""
+        lines = [line for line in self._by_origin.get(origin, self._everyone) if not line.startswith(_AUTHORIZATION)]
+        login = [_checked("Authorization", _basic(*credentials))] if credentials else []
+        self._by_origin[origin] = lines + login
+
+    def _confide(self, origin: str, given: list[tuple[str, str]]) -> None:
         secret = [pair for pair in given if pair[0].lower() in _SECRET - {"cookie"}]
-        if credentials and "authorization" not in {name.lower() for name, _ in secret}:
-            secret.append(("Authorization", _basic(*credentials)))
         if secret:
             self._by_origin[origin] = self._everyone + [_checked(name, value) for name, value in secret]
         # A request has one Cookie header: libcurl joins these with the ones that servers set.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, cast
@@ -12,9 +12,10 @@ from urllib.parse import quote
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, create_tag
 
+from webarc.archive.encodings import bytes_of, decoded
 from webarc.archive.urls import canonical
-from webarc.crawler.charset import charset_of, codec_of, decoded
-from webarc.crawler.elements import READERS, Attributes, Findings, read_drawing, read_style
+from webarc.crawler.charset import charset_of
+from webarc.crawler.elements import ITSELF, READERS, Attributes, Findings, read_drawing, read_style
 from webarc.crawler.joins import Joiner
 from webarc.crawler.quick import read_quickly
 from webarc.crawler.tags import Tags, attributes_of, is_monstrous, unescaped
@@ -24,7 +25,9 @@ _LONGEST_TITLE = 1000
 _MOST_LINKS = 250_000
 _MOST_TITLES = 20
 _MOST_PARENTS = 100
-_TAGS = Tags(frozenset({*READERS, "svg", "use"}))
+_MOST_FRAMES = 1_000
+_DEEPEST_FRAME = 5
+_TAGS = Tags(frozenset({*READERS, "use"}))
 _STYLES = re.compile(rb"""[\s"'/](?:style|background)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']++)""", re.IGNORECASE)
 _SELF_CLOSED = re.compile(
     r"<(script|style|title|textarea|iframe|noframes|noembed|xmp)([\s/][^<>]*+)(?<=/)>", re.IGNORECASE | re.ASCII
@@ -67,14 +70,48 @@ def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -
     plain = charset == "utf-8" and "xhtml" not in content_type.lower()
     page = body.removeprefix(BOM_UTF8) if plain else _as_utf8(body, charset, content_type)
     found = Findings(agent)
-    if not read_quickly(page, found) or _is_cut(found):
+    if not read_quickly(page, found) or _is_cut(found) or (found.base is not None and b'href="#' in page):
         found = Findings(agent)
         read_thoroughly(_as_utf8(body, charset, content_type), found)
     base = base_of(found.base, url)
+    read = Page(_title(found.title), *_joined(found, url, base, charset), found.nofollow, base, charset, _is_cut(found))
+    if found.frames:
+        _add_frames(read, url, islice(_frames(found, base, 0), _MOST_FRAMES))
+    return read
+
+
+def _joined(found: Findings, url: str, base: str, charset: str) -> tuple[dict[str, bool], list[str]]:
+    """The URLs of other pages, and of the page's own parts."""
     urls_of = joiner(base, charset)
     needed = list(filter(None, dict.fromkeys(urls_of(islice(found.requisites, _MOST_LINKS)))))
+    itself = found.links.pop(ITSELF, None)
     followed = _followed(found, urls_of)
-    return Page(_title(found.title), followed, needed, found.nofollow, base, charset, _is_cut(found))
+    if itself is not None and base != url:
+        followed[base] = itself and followed.get(base, True)
+    return followed, needed
+
+
+def _frames(found: Findings, base: str, depth: int) -> Iterator[tuple[Findings, str]]:
+    """What the documents say that stand in the page itself, and their bases."""
+    for text in found.frames if depth < _DEEPEST_FRAME else ():
+        frame = Findings(found.agent)
+        read_thoroughly(text.encode("utf-8", "replace"), frame)
+        its_base = base_of(frame.base, base)
+        yield frame, its_base
+        yield from _frames(frame, its_base, depth + 1)
+
+
+def _add_frames(page: Page, url: str, frames: Iterable[tuple[Findings, str]]) -> None:
+    known = dict.fromkeys(page.needed)
+    for frame, base in frames:
+        followed, needed = _joined(frame, url, base, "utf-8")
+        known.update(dict.fromkeys(needed))
+        for link, nofollow in followed.items():
+            page.followed[link] = (nofollow or frame.nofollow) and page.followed.get(link, True)
+        page.cut |= _is_cut(frame) or len(page.followed) + len(known) > _MOST_LINKS
+        if page.cut:
+            break
+    page.needed = list(known)
 
 
 def _as_utf8(body: bytes, charset: str, content_type: str) -> bytes:
@@ -164,18 +201,16 @@ def _is_drawn(title: LexborNode) -> bool:
 
 def _scan(page: bytes, found: Findings) -> None:
     """Read a page tag by tag, without a tree."""
-    drawing = False
     for name, attributes, text in _TAGS.find(page):
         reader = READERS.get(name)
         if reader is not None:
             reader(found, attributes)
-        elif name == "title" and found.title is None and not drawing:
+        elif name == "title" and found.title is None:
             found.title = unescaped(text)
         elif name == "style":
             found.style(text)
         elif name == "use":
             read_drawing(found, attributes)
-        drawing |= name == "svg"
         if len(found.links) + len(found.requisites) > _MOST_LINKS:
             return
     for written in _STYLES.findall(page):
@@ -212,11 +247,10 @@ def joiner(base: str, charset: str) -> Callable[[Iterable[str]], list[str | None
     urls_of = Joiner(base).urls
     if charset.startswith(("utf-", "replacement")):
         return urls_of
-    codec = codec_of(charset)
-    return lambda references: urls_of([_in_charset(reference, codec) for reference in references])
+    return lambda references: urls_of([_in_charset(reference, charset) for reference in references])
 
 
-def _in_charset(reference: str, codec: str) -> str:
+def _in_charset(reference: str, charset: str) -> str:
     """Browsers send the query of a link in the page's own encoding, everything else in UTF-8."""
     before, mark, query = reference.partition("#")[0].partition("?")
-    return before + mark + _FOREIGN.sub(lambda run: quote(run.group().encode(codec, "xmlcharrefreplace"), ""), query)
+    return before + mark + _FOREIGN.sub(lambda run: quote(bytes_of(run.group(), charset), ""), query)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
+import pickle
+import socket
+import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import ExitStack
-from multiprocessing.connection import Connection
+from contextlib import ExitStack, contextmanager
 from time import monotonic
 from types import TracebackType
 
 from webarc.archive import zones
+from webarc.archive.document import headers_of
 from webarc.archive.failures import storage_problem
 from webarc.archive.indexing import catch_up
 from webarc.archive.layout import arc_of, domain_folder
@@ -22,7 +24,9 @@ from webarc.archive.store import Archive
 from webarc.archive.urls import host_of
 from webarc.archive.worktree import mend
 from webarc.crawler.capture import Committed, Landed, Order
-from webarc.crawler.control import Control
+from webarc.crawler.channel import Channel
+from webarc.crawler.claims import claim
+from webarc.crawler.control import CONTROL_TYPES, Control
 from webarc.crawler.ending import Ending, Previous
 from webarc.crawler.errands import Errands
 from webarc.crawler.fetching import make_fetcher
@@ -34,6 +38,7 @@ from webarc.crawler.judgement import Judgement
 from webarc.crawler.keeper import Keeper
 from webarc.crawler.keeping import KeeperLine
 from webarc.crawler.manners import Manners
+from webarc.crawler.processes import adopt_orphans, end_descendants
 from webarc.crawler.reader import ReaderLine
 from webarc.crawler.reporting import Reporter
 from webarc.crawler.resumption import Resumption
@@ -41,28 +46,41 @@ from webarc.crawler.ring import Ring
 from webarc.crawler.scope import Scope
 from webarc.crawler.shelf import Shelf
 from webarc.crawler.trail import Trail
+from webarc.crawler.watchdog import Stacks
 from webarc.crawler.wget import Wget
 from webarc.errors import Damaged, Locked, Stopped, WebarcError
+from webarc.heartbeat import FETCH, Heartbeats
 from webarc.sql.index import Index
 from webarc.sql.rows import CurrentRow
 
 _LOCK_LOOK = 0.5
+_SHORT_WAIT = 5.0
 _GARBAGE = 50_000
 _MOST_SAID = 20
 _SMALL_DOMAIN = 2_000
 
 
-def run_instance(job: Job, connection: Connection) -> None:
-    """The entry point of an instance's process; the result travels back through the connection."""
-    os.setsid()  # Ctrl-C in the terminal must not kill git and rsync half-way; the scheduler passes the wish on
+def run_instance(line: int, task: int, beats: int, stacks: int) -> None:
+    """The entry point of an instance's process, given descriptors; the result travels back through the line."""
+    os.setsid()
+    adopt_orphans()
     gc.set_threshold(_GARBAGE)  # looking for it costs every page a little
-    control = Control(connection)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: setattr(control, "stopped", True))
+    heartbeats = Heartbeats(beats)
+    heartbeats.use(FETCH)
+    Stacks(stacks).answer_signals()
+    control = Control(Channel(socket.socket(fileno=line), CONTROL_TYPES), heartbeats)
+    with os.fdopen(task, "rb") as file:
+        job: Job = pickle.load(file)  # noqa: S301 - written by the scheduler
     zones.use(job.zone)
     result = Result(job.domain)
+    _run(job, control, heartbeats, result)
+    end_descendants()  # nothing that it started is left behind
+    control.done(result)
+
+
+def _run(job: Job, control: Control, heartbeats: Heartbeats, result: Result) -> None:
     try:
-        with Instance(job, control) as instance:
+        with _begun(job, control, heartbeats, result) as instance:
             instance.crawl(result)
     except WebarcError as error:
         _note(result, error)
@@ -71,7 +89,18 @@ def run_instance(job: Job, connection: Connection) -> None:
     except Exception as error:  # noqa: BLE001 - the scheduler must hear of it, whatever it is
         traceback.print_exc()
         _note(result, WebarcError(f"the crawl of {job.domain} failed unexpectedly: {error!r}; please report this."))
-    control.done(result)
+
+
+@contextmanager
+def _begun(job: Job, control: Control, heartbeats: Heartbeats, result: Result) -> Iterator[Instance]:
+    """An instance that owns its domain; if somebody else is at work there, nothing has begun."""
+    with ExitStack() as stack:
+        try:
+            instance = stack.enter_context(Instance(job, control, heartbeats))
+        except Locked:
+            result.busy = True
+            raise
+        yield instance
 
 
 def _note(result: Result, error: WebarcError) -> None:
@@ -81,12 +110,13 @@ def _note(result: Result, error: WebarcError) -> None:
 class Instance:
     """Owns a domain for the length of a crawl."""
 
-    def __init__(self, job: Job, control: Control) -> None:
+    def __init__(self, job: Job, control: Control, heartbeats: Heartbeats) -> None:
         self._job = job
         self._control = control
+        self._heartbeats = heartbeats
         self._stack = ExitStack()
         self._began = monotonic()
-        self._archive = Archive.open(job.archive)
+        self._archive = Archive.open(job.archive, lock_wait=job.lock_wait)
         self._definition = job.options.definition(list(job.starts))
         self._crawl_times: dict[str, str] = {}
         self._previous: dict[str, Previous] = {}
@@ -103,18 +133,17 @@ class Instance:
             self._staging = stack.enter_context(self._resumption).staging
             # Forked before databases and connections are open: those must not be shared between processes.
             self._ring = Ring()
-            self._line = stack.enter_context(KeeperLine(self._make_keeper, self._ring))
-            cache = self._archive.internal / "cache" / f"{domain_folder(job.domain)}.links.db"
-            self._reader = stack.enter_context(ReaderLine(self._ring, cache, (self._line.companion,)))
+            self._line = stack.enter_context(self._begin_keeper())
+            self._reader = stack.enter_context(self._begin_reader())
             self._index = Index(job.database)
             stack.callback(self._index.close)
-            self._own(job.domain, job.starts[0].partition(":")[0])
+            self._own(job.domain, job.starts[0].partition(":")[0], wait=job.lock_turn)
             self._frontier = self._resumption.frontier()
             stack.callback(self._frontier.close)
             self._resumption.begin(self._crawl_times[job.domain])
-            self._reader.begin(self._crawl_times[job.domain])
+            self._reader.know(self._crawl_times[job.domain])
         except BaseException:
-            stack.close()
+            stack.__exit__(*sys.exc_info())
             raise
         return self
 
@@ -123,7 +152,7 @@ class Instance:
 
     def _lock_crawl(self) -> None:
         """Own the domain; waits for another crawl of it, says so, and stops waiting when asked to."""
-        longest = self._job.lock_wait
+        longest = self._job.lock_turn
         until = None if longest is None else self._began + longest
         look = _LOCK_LOOK if longest is None else min(_LOCK_LOOK, longest)
         said = False
@@ -136,7 +165,7 @@ class Instance:
                     raise
                 if self._control.check():
                     raise Stopped(f"stopped while {error}") from None
-                if not said:
+                if not said and not self._job.told_to_wait:
                     self._control.say(f"waiting: {error}")
                 said = True
 
@@ -155,9 +184,10 @@ class Instance:
         )
         with make_fetcher(job) as fetcher:
             fetcher.watch(self._reader.fileno())
+            self._control.show_movement(self._archive.crawl_lock_file(job.domain))
             trail = Trail(
                 *(job.options, self._frontier, scope, self._owned, job.owned_elsewhere),
-                *(self._adopt, self._reader.forget),
+                *(self._adopt, fetcher.cookies),
             )
             manners = Manners(job.options.wait, job.options.random_wait, job.options.connections)
             errands = Errands(job.options, fetcher, manners, trail, self._owned)
@@ -168,9 +198,10 @@ class Instance:
             judgement = Judgement(
                 *(job.options, self._frontier, trail, self._owned),
                 reader=self._reader,
-                shelf=Shelf(self._ring, self._make_room),
+                line=self._line,
+                shelf=Shelf(self._ring),
+                cookies=fetcher.cookies,
                 stored=self._stored,
-                deliver=self._line.keep,
                 again=harvest.push,
             )
             harvest.judgement = judgement
@@ -185,14 +216,17 @@ class Instance:
                     harvest.ask(url, "start")
                 harvest.run()
             self._end(harvest, ending)
-        result.warnings += scope.problems + judgement.problems[:_MOST_SAID]
+        result.warnings += scope.problems + errands.problems + fetcher.problems
+        result.warnings += judgement.problems[:_MOST_SAID]
         self._finish(harvest, judgement, ending, result)
 
     def _end(self, harvest: Harvest, ending: Ending) -> None:
+        self._frontier.mark_loops()
         if ending.complete():
             ending.ask_unreached(prune=self._job.options.prune)
         if not harvest.reason:
             ending.ask_gone_again()
+        self._frontier.mark_loops()
 
     def _finish(self, harvest: Harvest, judgement: Judgement, ending: Ending, result: Result) -> None:
         self._reader.close(sweep=not harvest.reason)
@@ -200,9 +234,11 @@ class Instance:
         self._frontier.refuse(verdicts.drops)
         reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)
         events = self._line.commit(self._orders(reporter))
+        tags: dict[str, str] = {}
         for event in events:
             committed = self._index_commit(event, events) if isinstance(event, Landed) else event
             reporter.found_same(committed.domain, committed.same)
+            tags[committed.domain] = committed.commit_tag
             result.warnings += [each for each in committed.warnings if each not in result.warnings]
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
@@ -210,7 +246,19 @@ class Instance:
                 result.also.append(committed.commit_tag)
         self._remember(judgement)
         reporter.conclude(result, monotonic() - self._began)
+        self._compare(tags)
         self._resumption.end(harvest.reason, result.commit_tag)
+
+    def _compare(self, tags: dict[str, str]) -> None:
+        """What the report calls stored must be in the commits; the temp dir stays where it is not."""
+        for domain, number in self._frontier.stored().items():
+            expected = number - self._frontier.earlier[domain]
+            there = self._index.versions_of(domain, tags[domain]) if domain in tags else 0
+            if there != expected:
+                raise WebarcError(
+                    f"{expected} pages of {domain} were fetched to be stored, but its commit has {there}; crawl again "
+                    "with --resume, and please report this."
+                )
 
     def _index_commit(self, landed: Landed, events: Iterator[Landed | Committed]) -> Committed:
         """Index a commit while its files are brought to the work tree."""
@@ -236,28 +284,31 @@ class Instance:
 
     # -- domains ----------------------------------------------------------------------------------------------
 
-    def _own(self, domain: str, scheme: str) -> None:
+    def _own(self, domain: str, scheme: str, *, wait: float | None) -> None:
         repository = self._archive.repository(domain)
         repository.check_place()
         if repository.exists():
-            with self._archive.lock_tree(domain):
+            with self._archive.lock_tree(domain, wait=wait):
                 self._problems += mend(repository)
         catch_up(repository, self._index, self._problems.append)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)
+        # What was looked up while it was a guest's may be outdated.
+        self._rows.pop(domain, None)
+        self._objects.pop(domain, None)
         self._owned[domain] = scheme
         self._crawl_times[domain] = crawl_time
         self._previous[domain] = self._last_crawl(domain)
 
     def _adopt(self, domain: str, scheme: str) -> bool:
         """Own the domain that a start URL redirects to, unless another instance or process has it."""
-        if not self._control.join(domain):
+        if self._control.check() or not claim(self._job.claims, domain):
             return False
         try:
             self._stack.enter_context(self._archive.lock_crawl(domain, wait=0))
+            self._own(domain, scheme, wait=_SHORT_WAIT)
         except Locked:
             return False
-        self._own(domain, scheme)
         return True
 
     def _last_crawl(self, domain: str) -> Previous:
@@ -301,18 +352,30 @@ class Instance:
         arc = arc_of(item.url)
         item.current = self._current(host_of(item.url), [arc]).get(arc)
 
-    def _stored(self, domain: str, row: CurrentRow) -> bytes | None:
-        reader = self._objects_of(domain)
+    def _stored(self, domain: str, row: CurrentRow) -> tuple[bytes, dict[str, str]] | None:
+        """The bytes of a stored page, and the headers that it came with."""
+        objects, tip = self._objects_of(domain) or (None, "")
+        if objects is None:
+            return None
         try:
-            return reader[0].read(row.blob or f"{reader[1]}:{row.arc}/{row.file}") if reader else None
+            body = objects.read(row.blob or f"{tip}:{row.arc}/{row.file}")
+            return None if body is None else (body, headers_of(objects.read(f"{tip}:{row.arc}/data.xml") or b""))
         except Damaged as error:
             self._problems.append(f"the stored copy of {row.url} cannot be read: {error}")
             return None
 
-    def _make_room(self) -> None:
-        """The ring is full: let the keeper have what is held back, and hear the reader."""
-        self._reader.listen()
-        self._line.flush()
+    def _begin_keeper(self) -> KeeperLine:
+        closing = (self._control.fileno(),)
+        return KeeperLine.begin(self._make_keeper, self._ring, self._idle, beats=self._heartbeats, closing=closing)
+
+    def _begin_reader(self) -> ReaderLine:
+        cache = self._archive.internal / "cache" / f"{domain_folder(self._job.domain)}.links.db"
+        closing = (self._control.fileno(), self._line.fileno())
+        return ReaderLine.begin(self._ring, cache, beats=self._heartbeats, closing=closing)
+
+    def _idle(self) -> None:
+        """The crawl waits for its archive side."""
+        self._control.check()
 
     def _make_keeper(self) -> Keeper:
         job = self._job

@@ -40,6 +40,12 @@ class Job:
     lock_wait: float | None = None
     resume: bool = False
     zone: str = "CET"
+    claims: Path | None = None
+    """Where the instances of a run note which domains they have joined."""
+    lock_turn: float | None = None
+    """How long to wait for the domain before another one gets this place; None: as long as it takes."""
+    told_to_wait: bool = False
+    """People know already that this domain is waited for."""
 
 
 @dataclass(slots=True)
@@ -58,10 +64,13 @@ class Result:
     error: str = ""
     error_class: str = ""
     exit_code: int = 0
+    busy: bool = False
+    """Somebody else is at work in the domain, and nothing was begun."""
 
     def as_json(self) -> dict[str, Any]:
         """The result as machines get it, in `--json` and in the report."""
         values = asdict(self)
+        del values["busy"]
         for name, shown in (("commit_tag", "commitTag"), ("exit_code", "exitCode"), ("error_class", "errorClass")):
             values[shown] = values.pop(name)
         return values

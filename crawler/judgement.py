@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import partial
+from time import monotonic
 
 from webarc.archive.layout import arc_of
 from webarc.archive.urls import host_of, key_of
 from webarc.crawler.capture import Capture
+from webarc.crawler.channel import Disordered
 from webarc.crawler.errands import REDIRECTS
 from webarc.crawler.exchange import Answer
-from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.frontier import HOP, Frontier, Item
+from webarc.crawler.keeping import KeeperLine
 from webarc.crawler.options import CrawlOptions
 from webarc.crawler.reader import Question, ReaderLine
-from webarc.crawler.reading import Reading, is_readable, media_type
+from webarc.crawler.reading import LARGEST_READ, Reading, is_readable, media_type
 from webarc.crawler.ring import Slot
 from webarc.crawler.robots import nofollow_header, product_token
 from webarc.crawler.shelf import Shelf
@@ -28,9 +31,10 @@ _NOTHING_READ = Reading(None, "")
 
 
 class Judgement:
-    """Judges answers one by one; what it decides is in the frontier, what is worth keeping goes to `deliver`.
+    """Judges answers one by one; what it decides is in the frontier, what is worth keeping goes to the archive side.
 
-    Documents are read by another process meanwhile: such answers are decided on in `listen` or `settle`.
+    Documents are read by another process meanwhile: such answers are decided on in `listen` or `settle`. Nothing
+    that is called from there waits: questions and captures are queued, and while too many are, `has_room` says so.
     """
 
     def __init__(
@@ -41,9 +45,10 @@ class Judgement:
         owned: dict[str, str],
         *,
         reader: ReaderLine,
+        line: KeeperLine,
         shelf: Shelf,
-        stored: Callable[[str, CurrentRow], bytes | None],
-        deliver: Callable[[Capture, Slot | None], None],
+        cookies: Callable[[str], int],
+        stored: Callable[[str, CurrentRow], tuple[bytes, dict[str, str]] | None],
         again: Callable[[Item], None],
     ) -> None:
         self._options = options
@@ -52,10 +57,12 @@ class Judgement:
         self._owned = owned
         self._reader = reader
         self._shelf = shelf
+        self._cookies = cookies
         self._stored = stored
-        self._deliver = deliver
+        self._line = line
         self._again = again
         self._agent = product_token(options.user_agent)
+        self._forgotten: deque[tuple[Item, Answer, CurrentRow, Question]] = deque()
         self.counts: Counter[str] = Counter()
         self.validators: list[tuple[str, str, str, str]] = []
         self.problems: list[str] = []
@@ -65,7 +72,9 @@ class Judgement:
         row = item.current
         self.counts["fetched"] += 1
         self.counts["bytes"] += answer.length
-        if answer.error == "too-large":
+        if item.kind.startswith(HOP):
+            self._passed_through(item, answer)
+        elif answer.error == "too-large":
             # The user's limit, not the server's fault: the crawl is as whole as it was asked to be.
             self._frontier.finish(item, "skipped", answer.status or 200, error=answer.error)
         elif answer.error:
@@ -79,9 +88,9 @@ class Judgement:
         elif answer.status in (204, 205):
             self._frontier.finish(item, "empty", answer.status)
         elif answer.status in _GONE:
-            if not self._asked_plainly(item):
+            if not self._asked_anew(item) and not self._asked_plainly(item):
                 self._frontier.finish(item, "gone" if item.kind == "again" else "missing", answer.status)
-        else:
+        elif not self._asked_anew(item):
             self.fail(item, f"http-{answer.status}", answer.status)
 
     def fail(self, item: Item, error: str, status: int = 0) -> None:
@@ -102,15 +111,32 @@ class Judgement:
     @property
     def pending(self) -> int:
         """Answers whose documents are still being read."""
-        return self._reader.pending
+        return self._reader.pending + len(self._forgotten)
 
-    def listen(self) -> None:
-        """Decide on what has been read meanwhile."""
-        self._reader.listen()
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be asked for: the processes behind this one are not too far behind."""
+        return self._reader.has_room and not self._forgotten and self._line.has_room and self._shelf.has_room
 
-    def settle(self) -> None:
-        """Decide on everything that is still being read."""
-        self._reader.settle()
+    def listen(self, *, at_once: bool = True) -> bool:
+        """Decide on what has been read meanwhile; says whether there was anything."""
+        self._line.listen(at_once=at_once)
+        heard = self._reader.listen()
+        while self._forgotten and self._reader.has_room:
+            self._read_again(*self._forgotten.popleft())
+        return heard
+
+    def wait(self, seconds: float) -> None:
+        """Wait until something has been read, at most so long."""
+        self._reader.wait(seconds)
+
+    def settle(self, until: float | None = None) -> None:
+        """Decide on everything that is still being read, until then at the longest; the rest is dropped."""
+        while self.pending and (until is None or monotonic() < until):
+            self._reader.settle(until)
+            self.listen()
+        self._forgotten.clear()
+        self._reader.drop()
 
     def _not_modified(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         content_type = row.declared_type or row.mime_type
@@ -125,14 +151,27 @@ class Judgement:
         self, item: Item, answer: Answer, row: CurrentRow, question: Question, reading: Reading | None
     ) -> None:
         """Links of a page that has not changed; if nobody knows them any more, they are read from the stored bytes."""
-        body = self._stored(host_of(item.url), row) if reading is None and question.body is None else None
-        if body is not None:
-            question = question._replace(body=body)
-            self._reader.ask(question, partial(self._remembered, item, answer, row, question))
+        if reading is None:
+            if question.body is not None:
+                raise Disordered(f"{item.url} was not read although its bytes are there; please report this.")
+            self._forgotten.append((item, answer, row, question))
             return
-        if reading is not None:
-            self._trail.follow(item, reading)
+        self._trail.follow(item, reading)
         self._unchanged(item, answer, row)
+
+    def _read_again(self, item: Item, answer: Answer, row: CurrentRow, question: Question) -> None:
+        stored = self._stored(host_of(item.url), row)
+        if stored is None:
+            self._unchanged(item, answer, row)
+            return
+        body, headers = stored
+        question = question._replace(
+            body=body[:LARGEST_READ],
+            length=len(body),
+            content_type=headers.get("content-type") or question.content_type,
+            link=headers.get("link") or question.link,
+        )
+        self._reader.ask(question, partial(self._remembered, item, answer, row, question))
 
     def _unchanged(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         self.counts["unchanged"] += 1
@@ -155,9 +194,12 @@ class Judgement:
         self._reader.ask(question._replace(**where), partial(self._understood, item, answer, slot))
 
     def _understood(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading | None) -> None:
-        assert reading is not None, "what has a body is always read"
+        if reading is None:
+            raise Disordered(f"{item.url} was not read although its bytes are there; please report this.")
         if reading.cut:
-            self.problems.append(f"{item.url} is too large to be read to its end; links there were not followed.")
+            self.problems.append(
+                f"{item.url} is too large or too broken to be read to its end; links there were not followed."
+            )
         # Links first: a page that the frontier has as done must not lose them if the crawl is killed.
         self._trail.follow(item, reading)
         self._store(item, answer, slot, reading)
@@ -174,7 +216,7 @@ class Judgement:
             self._frontier.finish(item, "unchanged", answer.status, error="https-kept")
         else:
             self._frontier.finish(item, "stored", answer.status, size=answer.length)
-            self._deliver(_capture(item, answer, declared, reading), slot)
+            self._line.keep(_capture(item, answer, declared, reading), slot)
             return
         assert answer.request.target is not None
         self._shelf.drop(slot, answer.request.target)
@@ -190,30 +232,71 @@ class Judgement:
             return True
         return bool(accept) and not any(fnmatchcase(declared, pattern.lower()) for pattern in accept)
 
+    def _passed_through(self, item: Item, answer: Answer) -> None:
+        """A URL outside the crawl was asked for only to see whether it leads back."""
+        if answer.status in REDIRECTS and answer.header("location"):
+            self._redirected(item, answer)
+        elif answer.error and answer.error != "too-large":
+            self.fail(item, answer.error, answer.status)
+        else:
+            reason = self._trail.refusal(item.url, item.kind == f"{HOP}requisite") or "scope"
+            self._frontier.finish(item, "skipped", answer.status, error=reason)
+
+    def _asked_anew(self, item: Item) -> bool:
+        """A redirect led back here while this was being asked for; with the cookies of now it may be a page."""
+        returned, item.returned = item.returned, 0
+        if not returned or returned > self._options.limits.max_redirect:
+            return False
+        if self._cookies(item.url) == item.cookies:
+            return False
+        item.redirects, item.attempt = returned, 1
+        self._again(item)
+        return True
+
     def _redirected(self, item: Item, answer: Answer) -> None:
         try:
             target = answer.redirect() or item.url
         except BadURL:
             self.fail(item, "bad-redirect", answer.status)
             return
-        too_many = item.redirects >= self._options.limits.max_redirect
-        if key_of(target) == key_of(item.url) and not too_many:
-            # The same page under the other scheme, or a page that wants its cookie back: the key stays, so ask again.
-            if target != item.url:
-                item.mark = f"from {item.url.partition(':')[0]}"
-            item.url, item.redirects, item.plain = target, item.redirects + 1, False
-            self._again(item)
+        if item.redirects >= self._options.limits.max_redirect:
+            if not self._asked_anew(item):
+                self._lead_nowhere(item, answer, target, "redirect-limit")
+        elif key_of(target) == key_of(item.url):
+            self._redirected_to_itself(item, answer, target)
+        else:
+            cookie = "set-cookie" in answer.fields and self._cookies(item.url) != item.cookies
+            self._trail.pursue(item, target, cookie=cookie)
+            if not self._asked_anew(item):
+                self._frontier.finish(item, "redirect", answer.status, target=target)
+
+    def _redirected_to_itself(self, item: Item, answer: Answer, target: str) -> None:
+        """The same page under the other scheme, or a page that wants its cookie back: the key stays, so ask again.
+
+        A page that looks up the visitor, not a cookie, gets one more chance.
+        """
+        asked = item.turned = item.turned or {}
+        chance = target == item.url and item.url not in asked
+        asked[item.url] = item.cookies
+        if asked.get(target) == self._cookies(target) and not chance:
+            self._lead_nowhere(item, answer, target, "redirect-loop")
             return
-        problem = "redirect-limit" if too_many else ""
-        if not too_many:
-            self._trail.pursue(item, target)
-        self._frontier.finish(item, "redirect", answer.status, target=target, error=problem)
+        if target != item.url:
+            item.mark = f"from {item.url.partition(':')[0]}"
+        item.url, item.redirects, item.plain = target, item.redirects + 1, False
+        self._again(item)
+
+    def _lead_nowhere(self, item: Item, answer: Answer, target: str, problem: str) -> None:
+        self.counts["failed"] += 1
+        self._frontier.finish(item, "failed", answer.status, target=target, error=problem)
 
     def _question(self, item: Item, answer: Answer, sha256: str, declared: str, content_type: str) -> Question:
         agent = self._agent if self._options.robots else None
         follow = self._may_follow(answer)
         rules = f"{agent or ''} {follow}"
-        return Question(item.url, sha256, declared, "", rules, content_type, follow, agent, answer.length)
+        question = Question(item.url, sha256, declared, "", rules, content_type, follow, agent, answer.length)
+        link = answer.header("link")
+        return question._replace(link=link) if link else question
 
     def _may_follow(self, answer: Answer) -> bool:
         header = [value for name, value in answer.headers if name.lower() == "x-robots-tag"]

@@ -97,7 +97,12 @@ class Keeper:
 
     def own(self, message: Own) -> None:
         """Captures of this domain belong to the crawl itself and are packed as they come."""
-        self._sites[message.domain] = self._site(message.domain, message.crawl_time, owned=True)
+        site = self._sites.get(message.domain)
+        if site is None:
+            self._sites[message.domain] = self._site(message.domain, message.crawl_time, owned=True)
+        else:
+            # A guest until now: what it brought waits, and goes in with the rest under the crawl's own time.
+            site.owned, site.crawl_time = True, message.crawl_time
 
     def keep(self, capture: Capture, body: memoryview | None = None) -> None:
         """Describe one capture, let the filters judge it and hand it to git; without a body, it is in the temp dir."""
@@ -163,7 +168,7 @@ class Keeper:
     def seal(self) -> None:
         """No more captures will come: finish the packs while the fetch side makes its report."""
         for site in self._sites.values():
-            if site.owned and site.importer is not None:
+            if site.owned and site.importer is not None and not site.waiting:
                 site.importer.seal()
 
     def commit(self, orders: list[Order]) -> Iterator[Landed | Committed]:
@@ -201,13 +206,11 @@ class Keeper:
             warnings += mend(repository)
             parent = repository.tip()
             reader = stack.enter_context(repository.reader()) if parent else None
-            same: list[Known] = []
-            if not site.owned:
-                same = self._stamp(site, importer, reader, parent)
-                if not site.replacing:
-                    importer.abort()
-                    yield Committed(order.domain, "", "", tuple(warnings), tuple(same))
-                    return
+            same = self._stamp(site, importer, reader, parent) if site.waiting else []
+            if not site.owned and not site.replacing:
+                importer.abort()
+                yield Committed(order.domain, "", "", tuple(warnings), tuple(same))
+                return
             if parent and reader:
                 _drop_outdated(importer, reader, parent, [*site.replacing, *_overtaken(site)], order.removals)
             for path, source in order.reports:
@@ -224,15 +227,18 @@ class Keeper:
     def _stamp(self, site: _Site, importer: Importer, reader: ObjectReader | None, parent: str | None) -> list[Known]:
         """Guests learn their crawl time only now, under the lock, so that it follows every commit before it.
 
-        Returns what another crawl has brought meanwhile: the same bytes, which make no version.
+        The same goes for what came before the crawl owned a domain. Returns what another crawl has brought meanwhile:
+        the same bytes, which make no version.
         """
         same: list[Known] = []
-        site.crawl_time = self._archive.reserve(site.repository.domain, times.parse(self._start))
+        if not site.owned:
+            site.crawl_time = self._archive.reserve(site.repository.domain, times.parse(self._start))
         for kept in site.waiting:
             document = site.staged / kept.arc / METADATA
             meta = parse(document.read_bytes())
             stored = reader.read(f"{parent}:{kept.arc}/{METADATA}") if reader else None
             if stored is not None and _same_version(parse(stored).response, meta.response):
+                document.unlink()
                 same.append((kept.row, kept.replaces))
                 (self._changed if kept.replaces else self._new)[site.repository.domain] -= 1
                 continue

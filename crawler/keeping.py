@@ -1,103 +1,232 @@
-"""The pipe between the fetch side and the archive side of a crawl."""
+"""The line between the fetch side and the archive side of a crawl.
+
+The protocol on top of the channel, in order: any number of `Owned` and `Captured`, one `Judge`, one `Write`, the end.
+`Judge` and `Write` carry a number, and every `Reply` repeats the number of what it replies to: one reply to `Judge`; to
+`Write` one for each thing that happens, and a last one that holds nothing. How many captures are done is counted in
+shared memory, which needs no message; while too many are not, `has_room` is false and the fetch side asks for nothing.
+"""
 
 from __future__ import annotations
 
-import marshal
-import pickle
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from multiprocessing.connection import Connection
+from time import monotonic
 from types import TracebackType
+from typing import Any, NamedTuple
 
 from webarc.crawler.capture import Capture, Committed, Landed, Order, Own, Verdicts
-from webarc.crawler.companion import Companion
+from webarc.crawler.channel import Disordered
+from webarc.crawler.companion import Companion, Inbox
 from webarc.crawler.keeper import Keeper
 from webarc.crawler.ring import Ring, Slot
+from webarc.heartbeat import WRITE, Heartbeats, beat
 
 _NAME = "the process that writes to the archive"
-_VERDICTS, _COMMIT = "verdicts", "commit"
-# How every pickle begins, and no list that marshal writes.
-_PICKLED = b"\x80"
 _TOGETHER = 16
+_MOST_WAITING = 512
+_MOST_BYTES = 4 * 1024 * 1024
 _IN_PLACE = -1
+_LISTEN = 0.1
+
+
+class Captured(NamedTuple):
+    """A capture, as a plain tuple, and where in the ring its body is; a negative place: it is in the temp dir."""
+
+    capture: tuple[object, ...]
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """The crawl owns a domain from now on."""
+
+    own: Own
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """No more captures will come: say what became of them."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Commit everything."""
+
+    number: int
+    orders: list[Order]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to the request of that number; the last one to `Write` holds None."""
+
+    to: int
+    value: Verdicts | Landed | Committed | None
+
+
+KEEPER_TYPES = (Captured, Owned, Judge, Write, Reply)
+_JUDGE, _WRITE = 1, 2
 
 
 class KeeperLine:
-    """The fetch side's end: starts the keeper's process and talks to it; a keeper's error is raised here."""
+    """The fetch side's end; a keeper's error is raised here. `idle` is called a few times a second while it waits."""
 
-    def __init__(self, make: Callable[[], Keeper], ring: Ring) -> None:
+    def __init__(self, companion: Companion, ring: Ring, idle: Callable[[], None]) -> None:
+        self._companion = companion
+        self._channel = companion.channel
         self._ring = ring
-        self.companion = Companion(_NAME, partial(_work, make, ring))
-        self._held: list[tuple[tuple[object, ...], int]] = []
-        self._captures = 0
+        self._idle = idle
+        self._captures = self._unsent = 0
+        self._requests = 0
+        self._listened = 0.0
+        self._replies: deque[Reply] = deque()
+
+    @classmethod
+    def begin(
+        cls,
+        make: Callable[[], Keeper],
+        ring: Ring,
+        idle: Callable[[], None],
+        *,
+        beats: Heartbeats | None = None,
+        closing: Sequence[int] = (),
+    ) -> KeeperLine:
+        """Start the process that writes."""
+        work = partial(_work, make, ring)
+        companion = Companion(_NAME, work, KEEPER_TYPES, beats=beats, side=WRITE, closing=closing)
+        return cls(companion, ring, idle)
 
     def __enter__(self) -> KeeperLine:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.companion.__exit__(kind, error, at)
+        self._companion.__exit__(kind, error, at)
 
-    def flush(self) -> None:
-        """Hand over what is held back to be sent together."""
-        if self._held:
-            held, self._held = self._held, []
-            self.companion.tell(marshal.dumps(held))
+    def fileno(self) -> int:
+        """The descriptor of the channel."""
+        return self._companion.fileno()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more captures may be handed over now."""
+        return self._captures - self._ring.done < _MOST_WAITING and self._channel.held < _MOST_BYTES
+
+    def listen(self, *, at_once: bool) -> None:
+        """Hand over what waits for company, and look for an error of the other side now and then."""
+        now = monotonic()
+        if at_once or now - self._listened > _LISTEN:
+            self._listened = now
+            self._push()
+            self._replies += self._heard() if self._channel.wait(0) else ()
 
     def own(self, domain: str, crawl_time: str) -> None:
         """The crawl owns this domain from now on."""
-        self.companion.ask(Own(domain, crawl_time))
+        self._send(Owned(Own(domain, crawl_time)))
 
     def keep(self, capture: Capture, slot: Slot | None) -> None:
         """Hand over one good answer; without a slot, its body lies in its place in the temp dir."""
         self._captures += 1
         if slot is not None:
             self._ring.release(slot, after=self._captures)
-        self._held.append((tuple(capture), _IN_PLACE if slot is None else slot.start))
-        if len(self._held) >= _TOGETHER:
-            self.flush()
+        self._send(Captured(tuple(capture), _IN_PLACE if slot is None else slot.start))
 
     def verdicts(self) -> Verdicts:
         """Wait until everything handed over is judged."""
-        self.flush()
-        self.companion.ask(_VERDICTS)
-        verdicts: Verdicts = self.companion.answer()
+        self._request(_JUDGE, Judge(_JUDGE))
+        verdicts = self._reply(_JUDGE)
+        if not isinstance(verdicts, Verdicts):
+            raise Disordered(f"{_NAME} gave no verdicts; please report this.")
         return verdicts
 
     def commit(self, orders: list[Order]) -> Iterator[Landed | Committed]:
         """Have everything committed; hears of each domain when its commit has landed and when it is brought."""
-        self.companion.ask((_COMMIT, orders))
-        while (event := self.companion.answer()) is not None:
+        self._request(_WRITE, Write(_WRITE, orders))
+        while (event := self._reply(_WRITE)) is not None:
+            if isinstance(event, Verdicts):
+                raise Disordered(f"{_NAME} gave verdicts twice; please report this.")
             yield event
 
+    def _request(self, number: int, message: object) -> None:
+        if number != self._requests + 1:
+            raise Disordered(f"request {number} was made of {_NAME} out of turn; please report this.")
+        self._requests = number
+        self._send(message)
+        self._push()
 
-def _work(make: Callable[[], Keeper], ring: Ring, connection: Connection) -> None:
+    def _send(self, message: object) -> None:
+        if self._requests and isinstance(message, (Captured, Owned)):
+            raise Disordered(f"{_NAME} got a page after it had been asked to judge all of them; please report this.")
+        self._channel.send(message)
+        self._unsent += 1
+        if self._unsent >= _TOGETHER:
+            self._push()
+
+    def _push(self) -> None:
+        self._unsent = 0
+        self._channel.push()
+
+    def _reply(self, number: int) -> Verdicts | Landed | Committed | None:
+        """The next reply to a request; the watchdog ends the crawl if the other side stops moving before it."""
+        while not self._replies:
+            if self._channel.wait(_LISTEN):
+                self._replies += self._heard()
+            self._idle()
+        reply = self._replies.popleft()
+        if reply.to != number:
+            raise Disordered(f"{_NAME} replied to request {reply.to} instead of {number}; please report this.")
+        return reply.value
+
+    def _heard(self) -> list[Reply]:
+        messages = self._companion.heard()
+        for message in messages:
+            if not isinstance(message, Reply) or not 0 < message.to <= self._requests:
+                raise Disordered(f"{_NAME} said {message!r} unasked; please report this.")
+        return messages
+
+
+def _work(make: Callable[[], Keeper], ring: Ring, inbox: Inbox) -> None:
     """The keeper's process: works through messages until the other end is closed."""
     keeper = make()
+    captures = 0
     try:
-        _listen(connection, keeper, ring)
+        while True:
+            for message in inbox.messages():
+                if isinstance(message, Captured):
+                    _keep(keeper, ring, message)
+                    captures += 1
+                    ring.count(captures)
+                else:
+                    _do(keeper, inbox, message)
+                beat()
     except BaseException:
         keeper.abort()
         raise
 
 
-def _listen(connection: Connection, keeper: Keeper, ring: Ring) -> None:
-    captures = 0
-    while True:
-        received = connection.recv_bytes()
-        if not received.startswith(_PICKLED):
-            for values, start in marshal.loads(received):  # noqa: S302 - written by our own other half
-                capture = Capture._make(values)
-                keeper.keep(capture, None if start == _IN_PLACE else ring.body(start, capture.length))
-                captures += 1
-                ring.count(captures)
-            continue
-        message = pickle.loads(received)  # noqa: S301 - the same
-        if isinstance(message, Own):
-            keeper.own(message)
-        elif message == _VERDICTS:
-            connection.send(keeper.verdicts())
-            keeper.seal()
-        else:
-            for event in keeper.commit(message[1]):
-                connection.send(event)
-            connection.send(None)
+def _keep(keeper: Keeper, ring: Ring, message: Captured) -> None:
+    capture = Capture._make(message.capture)
+    keeper.keep(capture, None if message.start == _IN_PLACE else ring.body(message.start, capture.length))
+
+
+def _do(keeper: Keeper, inbox: Inbox, message: Any) -> None:
+    if isinstance(message, Owned):
+        keeper.own(message.own)
+    elif isinstance(message, Judge):
+        _reply(inbox, message.number, keeper.verdicts())
+        keeper.seal()
+    elif isinstance(message, Write):
+        for event in keeper.commit(message.orders):
+            _reply(inbox, message.number, event)
+            beat()
+        _reply(inbox, message.number, None)
+    else:
+        raise Disordered(f"{_NAME} cannot do {message!r}; please report this.")
+
+
+def _reply(inbox: Inbox, number: int, value: Verdicts | Landed | Committed | None) -> None:
+    inbox.answer(Reply(number, value))
+    inbox.flush()

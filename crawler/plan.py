@@ -26,6 +26,7 @@ class Places:
     database: str
     filter_settings: Path | None = None
     reports: Path | None = None
+    claims: Path | None = None
 
 
 def crawl_options(settings: Mapping[str, Any], filters: Sequence[str], filter_settings: Path | None) -> CrawlOptions:
@@ -84,6 +85,7 @@ def jobs(
             report=places.reports / f"{number}.jsonl" if places.reports else None,
             lock_wait=terms.lock_wait,
             resume=terms.resume,
+            claims=places.claims,
         )
         for number, (domain, urls) in enumerate(groups.items())
     ]
@@ -110,6 +112,7 @@ def unfinished_jobs(archive: Archive, places: Places, start_time: datetime, term
             report=places.reports / f"{number}.jsonl" if places.reports else None,
             lock_wait=terms.lock_wait,
             resume=True,
+            claims=places.claims,
         )
         for number, earlier in enumerate(found.values())
     ]

@@ -89,6 +89,8 @@ _LOOSE = re.compile(
 _NUMBER = r"3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6]|1[6-9][0-9]|[2-9][0-9]{2}|[1-9][0-9]{3}|12[0-9]{4}"
 _HEX = r"[2-6a-fA-F]X|7[0-9a-eA-E]|[1-9a-fA-F]XX|[1-9a-cA-C]XXX|1[fF][0-9a-eA-E]XX".replace("X", "[0-9a-fA-F]")
 _ODD_NUMBER = re.compile(rf"&#(?!(?:{_NUMBER}|[xX](?:{_HEX}));)")
+# The names of what other sites show of a page.
+_SHOWN = re.compile(r"(?:og:(?:image|video|audio)(?::(?:secure_)?url)?|twitter:image(?::src)?)[\s\"'/>]")
 
 
 class _Odd(Exception):
@@ -139,6 +141,8 @@ def _may_matter(meta: str, agent: str) -> bool:
     """Most meta elements are about something else."""
     lower = meta.lower()
     if "http-equiv" in lower or "robots" in lower or agent in lower:
+        return True
+    if ("og:" in lower or "twitter:" in lower) and _SHOWN.search(lower):
         return True
     return "&" in lower or "style" in lower or "background" in lower
 

@@ -1,30 +1,34 @@
 """Reading pages in a process of its own, so that links are found on one core while the other one fetches and stores.
 
 It also remembers what pages named when they were read last, and does not repeat what it has lately told.
+
+The protocol on top of the channel: `Begin` comes first and once, then any number of `Ask`, `Forget` and `Sync`, then
+`Close`. Every `Ask` has a number of its own and gets one `Told` with that number; their order does not matter. `Synced`
+repeats the number of a `Sync` and says that every question before it has been answered, which shows at once if an
+answer is missing. The fetch side stops starting requests while `has_room` is false, which bounds what is under way.
 """
 
 from __future__ import annotations
 
-import marshal
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from multiprocessing.connection import Connection
 from pathlib import Path
-from select import POLLIN, poll
+from time import monotonic
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from webarc.crawler.companion import Companion
-from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read
+from webarc.crawler.channel import Disordered
+from webarc.crawler.companion import Companion, Inbox
+from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read, with_link_header
 from webarc.crawler.recollection import Recollection
 from webarc.crawler.ring import Ring
+from webarc.heartbeat import READ, Heartbeats, beat
 
 _NAME = "the process that reads pages"
 _TOGETHER = 16
-_MOST_PENDING = 128
-# So much always fits into the pipe, even while the reader waits until what it says is heard.
-_MOST_BYTES = 64 * 1024
+_MOST_WAITING = 128
+_MOST_BYTES = 1024 * 1024
+_SILENCE = 1.0
 _LATELY = 20_000
 _ROUGHLY = 200
 Heard = Callable[[Reading | None], None]
@@ -49,87 +53,197 @@ class Question(NamedTuple):
     start: int = -1
     place: str = ""
     body: bytes | None = None
+    link: str = ""
+    """The `Link:` headers of the answer."""
+
+
+class Begin(NamedTuple):
+    """The crawl has its time."""
+
+    crawl_time: str
+
+
+class Ask(NamedTuple):
+    """A question, as a plain tuple, with its number."""
+
+    number: int
+    question: tuple[object, ...]
+
+
+class Forget(NamedTuple):
+    """Tell everything again from now on."""
+
+
+class Sync(NamedTuple):
+    """Say when every question before this has been answered."""
+
+    number: int
+
+
+class Close(NamedTuple):
+    """Nothing more will be asked; after a whole crawl, what was not needed is forgotten."""
+
+    sweep: bool
+
+
+class Told(NamedTuple):
+    """The answer to the question of that number: a Reading as a plain tuple, or None for what is not remembered."""
+
+    number: int
+    reading: tuple[object, ...] | None
+
+
+class Synced(NamedTuple):
+    """Every question before that number has been answered."""
+
+    number: int
+
+
+READER_TYPES = (Begin, Ask, Forget, Sync, Close, Told, Synced)
 
 
 class ReaderLine:
-    """The fetch side's end: questions go out, and each answer is heard by who asked, in the same order."""
+    """The fetch side's end: questions go out, and each answer is heard by who asked.
 
-    def __init__(self, ring: Ring, cache: Path, others: tuple[Companion, ...] = ()) -> None:
-        self.companion = Companion(_NAME, partial(_work, ring, cache), others)
-        self._held: list[tuple[object, ...]] = []
-        self._weight = 0
-        self._waiting: deque[tuple[Heard, int]] = deque()
-        self._on_the_way = 0
-        self._poll = poll()
-        self._poll.register(self.companion.connection.fileno(), POLLIN)
+    Nothing here is called back while it waits: `ask` only queues, and whoever hears an answer may ask again, but never
+    `listen`.
+    """
+
+    def __init__(self, companion: Companion) -> None:
+        self._companion = companion
+        self._channel = companion.channel
+        self._waiting: dict[int, tuple[Heard, int]] = {}
+        self._asked = self._unsent = self._weight = 0
+        self._synced_at: int | None = None
+        self._last_heard = monotonic()
+        self._listening = False
+
+    @classmethod
+    def begin(
+        cls, ring: Ring, cache: Path, *, beats: Heartbeats | None = None, closing: Sequence[int] = ()
+    ) -> ReaderLine:
+        """Start the process that reads."""
+        work = partial(_work, ring, cache)
+        return cls(Companion(_NAME, work, READER_TYPES, beats=beats, side=READ, closing=closing))
 
     def __enter__(self) -> ReaderLine:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.companion.__exit__(kind, error, at)
+        self._companion.__exit__(kind, error, at)
 
     @property
     def pending(self) -> int:
         """Questions that have not been answered."""
         return len(self._waiting)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be asked now."""
+        return len(self._waiting) < _MOST_WAITING and self._weight < _MOST_BYTES
+
     def fileno(self) -> int:
         """What becomes readable when there are answers."""
-        return self.companion.connection.fileno()
+        return self._companion.fileno()
 
-    def begin(self, crawl_time: str) -> None:
+    def know(self, crawl_time: str) -> None:
         """The crawl has its time."""
-        self.companion.tell(marshal.dumps(crawl_time))
+        self._channel.send(Begin(crawl_time))
 
     def forget(self) -> None:
         """Tell everything again: what was out of scope may not be so any more."""
-        self.flush()
-        self.companion.tell(marshal.dumps(None))
+        self._channel.send(Forget())
 
     def ask(self, question: Question, heard: Heard) -> None:
         """Have a document read; `heard` gets what it says, or None for what is not remembered."""
-        weight = _ROUGHLY + len(question.url) + len(question.body or b"")
-        self._held.append(tuple(question))
-        self._waiting.append((heard, weight))
+        weight = _ROUGHLY + len(question.url) + len(question.link) + len(question.body or b"")
+        if not self._waiting:
+            self._last_heard = monotonic()
+        self._waiting[self._asked] = heard, weight
         self._weight += weight
-        if len(self._held) >= _TOGETHER or self._weight > _MOST_BYTES:
-            self.flush()
+        self._channel.send(Ask(self._asked, tuple(question)))
+        self._asked += 1
+        self._unsent += 1
+        if self._unsent >= _TOGETHER or self._unsent == len(self._waiting):
+            self._push()
 
-    def flush(self) -> None:
-        """Send what is held back to be sent together; never so much that both sides would wait for each other."""
-        if not self._held:
-            return
-        held, weight = self._held, self._weight
-        self._held, self._weight = [], 0
-        while self._on_the_way and (self._on_the_way + weight > _MOST_BYTES or len(self._waiting) > _MOST_PENDING):
-            self._hear()
-        self._on_the_way += weight
-        self.companion.tell(marshal.dumps(held))
+    def listen(self) -> bool:
+        """Hear the answers that are there; says whether there were any."""
+        if self._listening:
+            raise Disordered("an answer about a page is heard while another one is being heard; please report this.")
+        self._push_if_idle()
+        if not self._waiting:
+            return False
+        self._listening = True
+        try:
+            return self._hear(self._companion.heard() if self._channel.wait(0) else [])
+        finally:
+            self._listening = False
 
-    def listen(self) -> None:
-        """Hear the answers that are there."""
-        if not self._on_the_way:
-            self.flush()  # while the reader has something to do, questions may wait for company
-        while self._on_the_way and self._poll.poll(0):
-            self._hear()
+    def wait(self, seconds: float) -> None:
+        """Wait until there are answers, at most so long."""
+        self._push()
+        self._channel.wait(seconds)
 
-    def settle(self) -> None:
-        """Hear everything that is still to come."""
-        self.flush()
-        while self._waiting:
-            self._hear()
-            self.flush()
+    def settle(self, until: float | None = None) -> None:
+        """Hear everything that is still to come, until then at the longest."""
+        while self._waiting and (until is None or monotonic() < until):
+            self.wait(_SILENCE if until is None else min(_SILENCE, max(until - monotonic(), 0.0)))
+            if self.listen():
+                beat()
+
+    def drop(self) -> None:
+        """What has not been answered is of no interest any more."""
+        self._waiting.clear()
+        self._weight = 0
 
     def close(self, *, sweep: bool) -> None:
         """Nothing more will be asked; after a whole crawl, what was not needed is forgotten."""
-        self.companion.tell(marshal.dumps(sweep))
+        self._channel.send(Close(sweep))
+        self._push()
 
-    def _hear(self) -> None:
-        for values in self.companion.answer():
-            heard, weight = self._waiting.popleft()
-            self._on_the_way -= weight
-            heard(None if values is None else Reading(*values))
+    def _push_if_idle(self) -> None:
+        """While the reader has something to do, questions may wait for company: that saves it from waking up."""
+        if self._unsent >= _TOGETHER or self._unsent == len(self._waiting) or self._channel.held > _MOST_BYTES:
+            self._push()
+        elif self._waiting and monotonic() - self._last_heard > _SILENCE:
+            self._sync()
+
+    def _push(self) -> None:
+        self._unsent = 0
+        self._channel.push()
+
+    def _sync(self) -> None:
+        """The reader has been silent for a while: it is slow, or it has lost a question."""
+        if self._synced_at is None:
+            self._synced_at = self._asked
+            self._channel.send(Sync(self._asked))
+        self._push()
+
+    def _hear(self, messages: list[Any]) -> bool:
+        for message in messages:
+            if isinstance(message, Told):
+                self._hear_one(message)
+            elif isinstance(message, Synced):
+                self._check_none_is_missing(message)
+            else:
+                raise Disordered(f"{_NAME} said {message!r}, which is no answer; please report this.")
+        if messages:
+            self._last_heard = monotonic()
+        return bool(messages)
+
+    def _hear_one(self, told: Told) -> None:
+        heard, weight = self._waiting.pop(told.number, (None, 0))
+        if heard is None:
+            raise Disordered(f"{_NAME} answered question {told.number}, which is not open; please report this.")
+        self._weight -= weight
+        heard(None if told.reading is None else Reading(*told.reading))  # type: ignore[arg-type]
+
+    def _check_none_is_missing(self, synced: Synced) -> None:
+        self._synced_at = None
+        missing = [number for number in self._waiting if number < synced.number]
+        if missing:
+            raise Disordered(f"{_NAME} gave no answer to question {missing[0]}; please report this.")
 
 
 class _Reader:
@@ -139,14 +253,14 @@ class _Reader:
         self._ring, self._recollection = ring, recollection
         self._told: tuple[set[str], set[str]] = (set(), set())
 
-    def answers(self, questions: list[Any]) -> list[tuple[object, ...] | None]:
-        return [self._answer(Question._make(values)) for values in questions]
-
     def forget(self) -> None:
         for told in self._told:
             told.clear()
 
-    def _answer(self, question: Question) -> tuple[object, ...] | None:
+    def close(self, *, sweep: bool) -> None:
+        self._recollection.close(sweep=sweep)
+
+    def answer(self, question: Question) -> tuple[object, ...] | None:
         reading = self._reading(question)
         if reading is None:
             return None
@@ -157,10 +271,14 @@ class _Reader:
     def _reading(self, question: Question) -> Reading | None:
         memory = self._recollection
         url, sha256, declared, rules = question.url, question.sha256, question.declared, question.rules
+        follow, agent, link = question.follow, question.agent, question.link
         if question.start < 0 and not question.place and question.body is None:
-            return memory.get(memory.key(url, sha256, f"{declared};{question.charset}", rules))
-        reading = read(self._body(question), url, question.content_type, follow=question.follow, agent=question.agent)
-        memory.put(memory.key(url, sha256, f"{declared};{reading.charset}", rules), reading)
+            known = memory.get(memory.key(url, sha256, f"{declared};{question.charset}", rules))
+            # An answer of 304 seldom repeats these headers; what it says is added to what was there.
+            return with_link_header(known, link, url, follow=follow, agent=agent) if known and link else known
+        reading = read(self._body(question), url, question.content_type, follow=follow, agent=agent, link=link)
+        # What was asked for by the encoding that the archive knows is asked for so again.
+        memory.put(memory.key(url, sha256, f"{declared};{question.charset or reading.charset}", rules), reading)
         return reading
 
     def _body(self, question: Question) -> bytes:
@@ -178,19 +296,22 @@ class _Reader:
         return news
 
 
-def _work(ring: Ring, cache: Path, connection: Connection) -> None:
+def _work(ring: Ring, cache: Path, inbox: Inbox) -> None:
+    """The reader's process: answers one question after the other until the other end is closed."""
     reader: _Reader | None = None
-    recollection: Recollection | None = None
     while True:
-        message = marshal.loads(connection.recv_bytes())  # noqa: S302 - written by our own other half
-        if isinstance(message, str):
-            recollection = Recollection(cache, message)
-            reader = _Reader(ring, recollection)
-        elif recollection is None or reader is None:
-            raise AssertionError("a reader is told of its crawl before anything else")
-        elif isinstance(message, bool):
-            recollection.close(sweep=message)
-        elif message is None:
-            reader.forget()
-        else:
-            connection.send(reader.answers(message))
+        for message in inbox.messages():
+            if isinstance(message, Begin):
+                reader = _Reader(ring, Recollection(cache, message.crawl_time))
+            elif reader is None:
+                raise Disordered("a page came to be read before the crawl had begun; please report this.")
+            elif isinstance(message, Ask):
+                inbox.answer(Told(message.number, reader.answer(Question._make(message.question))))
+                beat()
+            elif isinstance(message, Sync):
+                inbox.answer(Synced(message.number))
+            elif isinstance(message, Forget):
+                reader.forget()
+            else:
+                reader.close(sweep=message.sweep)
+        inbox.flush()

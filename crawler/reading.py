@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from webarc.crawler.charset import css_charset, header_charset
 from webarc.crawler.css import read_stylesheet
+from webarc.crawler.dash import read_dash
+from webarc.crawler.feeds import FEED_TYPES, is_feed, read_feed
+from webarc.crawler.hls import read_hls
 from webarc.crawler.html import read_html
+from webarc.crawler.link_header import read_link_header
+from webarc.crawler.manifest import read_manifest
 
 LARGEST_READ = 16 * 1024 * 1024
 _HTML = ("text/html", "application/xhtml+xml")
 _UNSURE = ("", "application/octet-stream", "text/plain", "unknown/unknown", "application/unknown")
 _CSS = "text/css"
+_XML = ("application/xml", "text/xml")
+_MANIFEST = ("application/manifest+json", "application/x-web-app-manifest+json", "application/json", "text/json")
+_HLS = (
+    *("application/vnd.apple.mpegurl", "application/x-mpegurl", "application/mpegurl"),
+    *("audio/mpegurl", "audio/x-mpegurl", "video/mpegurl"),
+)
+_DASH = "application/dash+xml"
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+_READABLE = frozenset((*_HTML, *_UNSURE, _CSS, *_XML, *_MANIFEST, *_HLS, _DASH, *FEED_TYPES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +40,7 @@ class Reading:
     requisites: Sequence[str] = ()
     unfollowed: Sequence[str] = ()
     cut: bool = False
-    """Whether the document was too large to be read to its end."""
+    """Whether the document was too large, or too broken, to be read to its end."""
 
 
 def media_type(content_type: str) -> str:
@@ -34,12 +48,21 @@ def media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str | None) -> Reading:
-    """Read a document as far as its type has something to say.
+def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str | None, link: str = "") -> Reading:
+    """Read a document as far as its type has something to say, and the `Link:` headers that came with it.
 
     `follow` is off where a header says nofollow; `agent` is the name that robots rules call us by, None to ignore them.
     """
+    reading = _document(body, url, content_type, follow=follow, agent=agent)
+    return with_link_header(reading, link, url, follow=follow, agent=agent) if link else reading
+
+
+def _document(body: bytes, url: str, content_type: str, *, follow: bool, agent: str | None) -> Reading:
     kind = media_type(content_type)
+    if is_feed(body, kind):
+        feed = read_feed(body, url, content_type)
+        links, unfollowed = (feed.links, []) if follow else ([], feed.links)
+        return Reading(None, header_charset(content_type) or "", links, feed.requisites, unfollowed, bool(feed.problem))
     if kind in _HTML or (kind in _UNSURE and _looks_like_html(body)):
         page = read_html(body, url, content_type, agent or "webarc")
         links, unfollowed = list(page.followed), []
@@ -52,13 +75,42 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
     if kind == _CSS:
         found = list(read_stylesheet(body, url, content_type))
         return Reading(None, css_charset(body, content_type), requisites=found)
-    return Reading(None, header_charset(content_type) or "")
+    return Reading(None, header_charset(content_type) or "", requisites=_parts(body, url, kind))
+
+
+def _parts(body: bytes, url: str, kind: str) -> list[str]:
+    """The files that a playlist or a web manifest names."""
+    head = body[:1024].lstrip(_BLANK)
+    if kind in _HLS or (kind in _UNSURE and head.startswith(b"#EXTM3U")):
+        return read_hls(body, url)
+    if kind == _DASH or (kind in (*_UNSURE, *_XML) and b"<MPD" in head):
+        return read_dash(body, url)
+    if kind in _MANIFEST or (kind in _UNSURE and head.startswith(b"{")):
+        return read_manifest(body, url)
+    return []
+
+
+def with_link_header(reading: Reading, link: str, url: str, *, follow: bool, agent: str | None) -> Reading:
+    """A reading, and what the headers of the same answer name."""
+    said = read_link_header(link, url)
+    links, unfollowed = [*said.links, *(said.unfollowed if not agent else ())], said.unfollowed if agent else []
+    if not follow:
+        links, unfollowed = [], [*links, *unfollowed]
+    return replace(
+        reading,
+        links=_merged(reading.links, links),
+        requisites=_merged(reading.requisites, said.requisites),
+        unfollowed=_merged(reading.unfollowed, unfollowed),
+    )
+
+
+def _merged(some: Sequence[str], more: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys((*some, *more)))
 
 
 def is_readable(content_type: str) -> bool:
     """Whether a document of this type may name other URLs."""
-    kind = media_type(content_type)
-    return kind in _HTML or kind in _UNSURE or kind == _CSS
+    return media_type(content_type) in _READABLE
 
 
 def body_of(body: bytes | None, file: Path) -> bytes:
@@ -70,5 +122,5 @@ def body_of(body: bytes | None, file: Path) -> bytes:
 
 
 def _looks_like_html(body: bytes) -> bool:
-    head = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    head = body[:1024].lstrip(_BLANK).lower()
     return head.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--"))

@@ -79,7 +79,8 @@ class _Rehearsal:
             return
         options = self._job.options
         agent = product_token(options.user_agent) if options.robots else None
-        reading = read(answer.body or b"", url, answer.header("content-type"), follow=True, agent=agent)
+        kind, link = answer.header("content-type"), answer.header("link")
+        reading = read(answer.body or b"", url, kind, follow=True, agent=agent, link=link)
         for link in reading.unfollowed:
             if link not in seen:
                 seen.add(link)

@@ -28,12 +28,12 @@ class Links:
         self._urls_of, self._lead = joiner(base, charset), lead
         self._base = base if base != url else None
 
-    def new(self, reference: str, *, embedded: bool) -> Link | None:
-        """What a reference becomes; None where it may stay as it is."""
+    def new(self, reference: str, *, embedded: bool, empty: bool = False) -> Link | None:
+        """What a reference becomes; None where it may stay as it is. `empty` says that an empty one is one, too."""
         trimmed = reference.strip(_BLANK)
         before, mark, fragment = trimmed.partition("#")
         # What only names a part of a page means the page itself, unless that has another base.
-        url = self._urls_of([trimmed])[0] if before else self._base if mark and not embedded else None
+        url = self._urls_of([trimmed])[0] if before else self._base if (mark or empty) and not embedded else None
         if url is None:
             return None
         end = mark + quote(fragment, _PLAIN_IN_FRAGMENTS)

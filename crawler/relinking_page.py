@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from webarc.archive.checkout import Lead
 from webarc.crawler.css import places, plain
-from webarc.crawler.elements import NO_DOCUMENT, REFRESH, REQUISITES
+from webarc.crawler.elements import NO_DOCUMENT, REFRESH, REQUISITES, SHOWN
 from webarc.crawler.html import base_of
 from webarc.crawler.relinking_links import Link, Links
 from webarc.crawler.relinking_sheet import in_css, relink_css
@@ -26,11 +26,11 @@ PARTS: dict[str, tuple[str, ...]] = {
     "frame": ("src",),
     "iframe": ("src",),
     "image": _HREF,
-    "img": ("src",),
+    "img": ("src", "data-src"),
     "input": ("src",),
     "object": ("data",),
     "script": ("src",),
-    "source": ("src",),
+    "source": ("src", "data-src"),
     "track": ("src",),
     "use": _HREF,
     "video": ("src", "poster"),
@@ -42,7 +42,10 @@ WAYS: dict[str, tuple[str, ...]] = {
     "form": ("action",),
     "input": ("formaction",),
 }
-_SETS = {"img": "srcset", "source": "srcset", "link": "imagesrcset"}
+_SETS = {"img": ("srcset", "data-srcset"), "source": ("srcset", "data-srcset"), "link": ("imagesrcset",)}
+# In these an empty reference is one, too.
+_ANCHORS = ("a", "area")
+_DEEPEST_FRAME = 5
 # Neither holds for a file: its bytes may have changed, and there is no server that could allow anything.
 _GUARDS = ("integrity", "crossorigin")
 # Browsers look no further than 1024 bytes for the encoding.
@@ -75,9 +78,12 @@ _REFRESH = Mixture(_refresh_places, str, lambda _, new: new, embedded=False)
 class Page:
     """Replaces the links of one page in its source."""
 
-    def __init__(self, source: Source, url: str, charset: str, lead: Lead, *, xml: bool) -> None:
-        self.source, self._xml = source, xml
-        self._links = Links(url, base_of(self._written_base(), url), charset, lead)
+    def __init__(
+        self, source: Source, url: str, charset: str, lead: Lead, *, xml: bool, base: str = "", depth: int = 0
+    ) -> None:
+        self.source, self._xml, self._url, self._lead, self._depth = source, xml, url, lead, depth
+        self._base = base_of(self._written_base(), base or url)
+        self._links = Links(url, self._base, charset, lead)
         self._label_at = 0
 
     def relink(self) -> None:
@@ -108,8 +114,9 @@ class Page:
             self._relink_whole(tag, name, embedded=False)
         if "style" in attributes:
             self._relink_inside(attributes["style"], _STYLE)
-        if _SETS.get(tag.name) in attributes:
-            local.append(self._relink_inside(attributes[_SETS[tag.name]], _SRCSET))
+        for name in _SETS.get(tag.name, ()):
+            if name in attributes:
+                local.append(self._relink_inside(attributes[name], _SRCSET))
         if tag.name in _SPECIAL:
             local.append(_SPECIAL[tag.name](self, tag))
         for name in _GUARDS if any(local) else ():
@@ -130,6 +137,20 @@ class Page:
         elif content is not None and purpose == "content-security-policy":
             # No rule for the files of a server fits those of a disk.
             self._set(content, "")
+        elif (self._text(tag, "property") or self._text(tag, "name")).strip().lower() in SHOWN:
+            self._relink_whole(tag, "content", embedded=True)
+        return False
+
+    def _relink_frame(self, tag: Tag) -> bool:
+        """A document of its own, which stands in an attribute."""
+        attribute = tag.attributes.get("srcdoc")
+        if attribute is not None and self._depth < _DEEPEST_FRAME:
+            was = self._value(attribute)
+            source = Source(was.encode("utf-8", "replace"), "utf-8")
+            Page(source, self._url, "utf-8", self._lead, xml=False, base=self._base, depth=self._depth + 1).relink()
+            text = source.spliced().decode()
+            if text != was:
+                self._set(attribute, text)
         return False
 
     def _relink_base(self, tag: Tag) -> bool:
@@ -146,8 +167,10 @@ class Page:
     def _relink_whole(self, tag: Tag, name: str, *, embedded: bool) -> bool:
         """Relink an attribute that is a reference; returns whether it now leads to a file."""
         attribute = tag.attributes.get(name)
-        new = self._links.new(self._value(attribute), embedded=embedded) if attribute is not None else None
-        if attribute is None or new is None:
+        if attribute is None:
+            return False
+        new = self._links.new(self._value(attribute), embedded=embedded, empty=tag.name in _ANCHORS)
+        if new is None:
             return False
         self._set(attribute, new.text)
         return new.is_local
@@ -191,11 +214,14 @@ class Page:
         quote = attribute.quote or '"'
         text = _in_attribute(value, quote)
         whole = text if attribute.quote else f"{quote}{text}{quote}"
+        if "=" not in self.source.text[attribute.start : attribute.value_start]:
+            whole = f"={whole}"
         self.source.replace(attribute.value_start, attribute.value_end, whole)
 
 
 _SPECIAL = {
     "base": Page._relink_base,
+    "iframe": Page._relink_frame,
     "link": Page._relink_link,
     "meta": Page._relink_meta,
     "style": Page._relink_style,
@@ -212,5 +238,5 @@ def _edited(value: str, edits: list[Edit]) -> str:
 
 def _in_attribute(text: str, quote: str) -> str:
     """A text as it stands in an attribute with these quotes."""
-    text = text.replace("&", "&amp;")
+    text = text.replace("&", "&amp;").replace("<", "&lt;")
     return text.replace(quote, "&#39;" if quote == "'" else "&quot;") if quote else text

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from webarc.crawler.tags import end_of_script
+
 _BLANK = r" \t\n\f\r"
 _NEXT = re.compile(rf"<(?:!--|!\[CDATA\[|[!?]|(/?)([a-zA-Z][^{_BLANK}/>]*+)|/)")
 _ATTRIBUTE = re.compile(
@@ -108,25 +110,6 @@ def _end_of_comment(text: str, start: int, xml: bool) -> int:
 def _end_of_raw(name: str, text: str, start: int) -> int:
     """Where the text ends of an element in which nothing but its own end tag is a tag."""
     if name == "script":
-        return _end_of_script(text, start)
+        return end_of_script(_SCRIPT, text, start)
     found = _RAW_END[name].search(text, start)
     return found.start() if found else len(text)
-
-
-def _end_of_script(text: str, start: int) -> int:
-    """The same for scripts, where an end tag between `<!-- <script>` and `-->` does not count."""
-    escaped, inner, position = False, False, start
-    while found := _SCRIPT.search(text, position):
-        opening, closing, slash = found.groups()
-        position = found.end()
-        if opening:
-            escaped, position = True, found.start() + 2
-        elif closing:
-            escaped = inner = False
-        elif not slash:
-            inner = escaped
-        elif inner:
-            inner = False
-        else:
-            return found.start()
-    return len(text)

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from operator import itemgetter
 
-from webarc.crawler.charset import codec_of
+from webarc.archive.encodings import bytes_of, text_of
 
 _MASK = b"\xe9"
 _MASKED = bytes(range(128)) + _MASK * 128
@@ -32,10 +32,10 @@ Edit = tuple[int, int, bytes]
 class Source:
     """The bytes of a document and its masked text."""
 
-    __slots__ = ("_body", "_codec", "_edits", "_width", "text")
+    __slots__ = ("_body", "_charset", "_edits", "_width", "text")
 
     def __init__(self, body: bytes, charset: str) -> None:
-        self._body, self._codec = body, codec_of(charset)
+        self._body, self._charset = body, charset
         self._width = 2 if charset.startswith("utf-16") else 1
         self._edits: list[Edit] = []
         self.text = _masked(body, charset).translate(_MASKED).decode("latin-1")
@@ -47,11 +47,11 @@ class Source:
 
     def written(self, start: int, end: int) -> str:
         """What really stands at a place."""
-        return self._body[start * self._width : end * self._width].decode(self._codec, "replace")
+        return text_of(self._body[start * self._width : end * self._width], self._charset)
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Put another text at a place in which nothing was replaced before."""
-        self._edits.append((start * self._width, end * self._width, text.encode(self._codec, "xmlcharrefreplace")))
+        self._edits.append((start * self._width, end * self._width, bytes_of(text, self._charset)))
 
     def spliced(self) -> bytes:
         """The bytes with everything replaced."""

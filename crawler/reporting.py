@@ -13,7 +13,7 @@ from webarc.archive.metadata import commit_tag
 from webarc.archive.reports import CrawlRecord, crawl_paths, render_crawl, write_urls
 from webarc.archive.urls import host_of
 from webarc.crawler.capture import Known, Order, Verdicts
-from webarc.crawler.ending import Ending
+from webarc.crawler.ending import ENDLESS, Ending
 from webarc.crawler.frontier import Frontier, Row
 from webarc.crawler.harvest import Harvest
 from webarc.crawler.job import COUNTS, Job, Result
@@ -37,6 +37,7 @@ class Reporter:
         self._verdicts = verdicts
         self._complete = ending.complete()
         self._dead_ends: set[str] = set()
+        self._gone_starts: set[str] = set()
         self._figures = self._per_domain()
         self._held = 0
 
@@ -109,6 +110,10 @@ class Reporter:
             mine["bytes"] += row.size
             if row.kind == "start" and row.outcome == "redirect" and self._frontier.leads_nowhere(row.url):
                 self._dead_ends.add(row.url)
+            # A dead link is everyday life, a dead start page is not; that it is gone is counted if it is removed.
+            mine["failed"] += row.kind == "start" and row.outcome == "missing"
+            if row.kind == "start" and row.outcome == "gone":
+                self._gone_starts.add(row.url)
             if row.outcome in ("unchanged", "failed", "filtered", "skipped"):
                 mine[row.outcome] += 1
         figures.setdefault(self._job.domain, Counter())["skipped"] += sum(1 for _ in self._frontier.skips())
@@ -122,6 +127,8 @@ class Reporter:
         moved = set(self._ending.moved(domain))
         figures["moved"] = sum(url in moved for url in removals.now)
         figures["gone"] = len(removals.now) - figures["moved"]
+        stay = self._gone_starts.difference(removals.now)
+        figures["failed"] += sum(host_of(url) == domain for url in stay)
         figures["seconds"] = round(seconds)
         return {name: figures[name] for name in COUNTS}
 
@@ -173,7 +180,7 @@ def _code(row: Row) -> int:
         return 0
     if row.status in (401, 407):
         return AuthenticationProblem.exit_code if start else 0
-    if row.error.startswith("robots-"):
+    if row.error.startswith("robots-") or row.error in ENDLESS:
         return ServerAnswer.exit_code
     if row.error.startswith("http-"):
         return ServerAnswer.exit_code if start or row.status >= 500 else 0
@@ -187,6 +194,8 @@ def _words(row: Row) -> str:
         return "is larger than --max-size"
     if row.outcome in ("missing", "gone"):
         return f"answered {row.status}"
+    if row.error in ENDLESS:
+        return f"redirects, but leads to no page ({row.error})"
     return f"failed ({row.error})"
 
 

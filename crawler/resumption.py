@@ -39,7 +39,7 @@ class Resumption:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         # On a full disk the room is needed more than what was fetched.
-        if error is not None and self._noted and not isinstance(error, NoSpace):
+        if error is not None and (self._noted or self._earlier) and not isinstance(error, NoSpace):
             self._temp_dir.leave()
         self._temp_dir.remove()
 

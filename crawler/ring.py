@@ -54,6 +54,20 @@ class Ring:
         """A body, as long as nobody has released it."""
         return self._room[start : start + length]
 
+    @property
+    def done(self) -> int:
+        """How many captures are done."""
+        return int(self._done[0])
+
+    @property
+    def has_room(self) -> bool:
+        """Whether at least a half is free, so that what is under way still finds its place."""
+        self._give_away()
+        if not self._slots:
+            return True
+        used = self._next - self._slots[0].start
+        return used % len(self._room) < len(self._room) // 2 if used else False
+
     def count(self, captures: int) -> None:
         """So many captures are done."""
         self._done[0] = captures

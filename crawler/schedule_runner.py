@@ -21,12 +21,14 @@ from typing import Protocol
 
 from webarc.archive import times
 from webarc.crawler.schedule import following
-from webarc.errors import Locked, Stopped, StorageProblem, WebarcError, worst
+from webarc.errors import CHANGED, Locked, Stopped, StorageProblem, WebarcError, worst
 from webarc.sql.state import Schedule, State
 
 _TICK = 1.0
 _NOT_OVER = "its run before was not over"
 _PARTLY_BUSY = "others were crawling a domain of it, which was left out"
+# Of a crawl that found something new, too, if it was asked to tell so.
+_FINE = (0, CHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Runner:
         environ: Mapping[str, str],
         at_once: int,
         say: Callable[[str], None],
+        warn: Callable[[str], None] | None = None,
     ) -> None:
         self._state = state
         self._program = list(program)
@@ -73,7 +76,7 @@ class Runner:
         self._environ = dict(environ)
         self._at_once = at_once
         self._surroundings = surroundings
-        self._say = say
+        self._say, self._warn = say, warn or say
         self._queue: list[Waiting] = []
         self._running: dict[subprocess.Popen[bytes], Waiting] = {}
         self._codes: list[int] = []
@@ -163,7 +166,7 @@ class Runner:
             found = self._surroundings.found(schedule)
             self._queue.append(Waiting(found, self._surroundings.domains(found), began, since, resume))
         except WebarcError as error:
-            self._say(f"{schedule.name}: cannot run; {error}")
+            self._warn(f"{schedule.name}: cannot run; {error}")
             self._finish(Waiting(schedule, frozenset(), began, since), error.exit_code, str(error))
 
     def _start_free(self) -> None:
@@ -209,7 +212,11 @@ class Runner:
             remark = _PARTLY_BUSY if code == Locked.exit_code else remark
             self._state.finish(waiting.schedule.name, end, code, remark)
         self._codes.append(code if code < 128 else WebarcError.exit_code)
-        self._say(f"{waiting.schedule.name}: ended with exit code {code}")
+        if code in _FINE or cut_short:
+            self._say(f"{waiting.schedule.name}: ended with exit code {code}")
+            return
+        where = f"; its output is in {self._log(waiting.schedule)}" if waiting.domains else ""
+        self._warn(f"{waiting.schedule.name}: ended with exit code {code}{where}")
 
     def _pass_signals_on(self) -> None:
         """A stop is passed on to the running crawls, as often as it comes; what waits is made up for next time."""

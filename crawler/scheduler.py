@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from multiprocessing.connection import Connection, wait
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from select import POLLIN, poll
+from time import monotonic
 
+from webarc.archive.layout import INTERNAL
 from webarc.archive.urls import host_of, key_of
-from webarc.crawler.control import DONE, JOIN, NOTE, PROGRESS, STOP
+from webarc.crawler.channel import Disordered, Gone
+from webarc.crawler.control import STALLED, Done, Note, Stop
 from webarc.crawler.job import Job, Progress, Result
-from webarc.crawler.nursery import instance
-from webarc.errors import Stopped, WebarcError
+from webarc.crawler.nursery import Instance, instance
+from webarc.crawler.processes import descendants, kill
+from webarc.crawler.watchdog import Watchdog, write_report
+from webarc.errors import Stalled, Stopped, WebarcError
+
+_LISTEN = 0.2
+_LOOK = 1.0
+# How long an instance that was told to end may stand still once more.
+_SHORTEST_GRACE, _LONGEST_GRACE = 5.0, 30.0
+# How long an instance waits for a lock while other domains wait for its place.
+_SHORT_WAIT = 0.2
+_TURN = 5.0
 
 
 def by_domain(urls: Iterable[str]) -> dict[str, list[str]]:
@@ -27,6 +40,33 @@ def by_domain(urls: Iterable[str]) -> dict[str, list[str]]:
     return {domain: list(pages.values()) for domain, pages in groups.items()}
 
 
+class _Running:
+    """An instance at work."""
+
+    def __init__(self, job: Job, at_work: Instance) -> None:
+        self.job = job
+        self.at_work = at_work
+        self.watchdog = Watchdog(at_work.process, at_work.beats)
+        self.told_to_end = False
+        self.report: Path | None = None
+        self.killed = ""
+
+    def fileno(self) -> int:
+        """Where it says something."""
+        return self.at_work.channel.fileno()
+
+    def tell(self, stop: Stop) -> None:
+        """Ask it to end; such a short message always fits into the line."""
+        self.at_work.channel.send(stop)
+        self.at_work.channel.push()
+
+    def kill(self, why: str) -> None:
+        """End it at once; the process that it was forked from ends what it leaves behind."""
+        self.killed = self.killed or why
+        for pid in (self.at_work.process, *descendants(self.at_work.process)):
+            kill(pid)
+
+
 class Scheduler:
     """A queue of jobs and the instances that work on them."""
 
@@ -35,32 +75,36 @@ class Scheduler:
         jobs: Iterable[Job],
         at_once: int,
         *,
+        stall_timeout: float | None = None,
         on_start: Callable[[Job], None],
         on_progress: Callable[[Progress], None],
         on_result: Callable[[Result], None],
         on_note: Callable[[str], None],
     ) -> None:
         self._queue = deque(jobs)
+        self._locked: deque[Job] = deque()
+        self._began_waiting: dict[str, float] = {}
         self._at_once = at_once
+        self._stall_timeout = stall_timeout or inf
         self._on_start = on_start
         self._on_progress = on_progress
         self._on_result = on_result
         self._on_note = on_note
-        self._owners = {job.domain: job.domain for job in self._queue}
-        self._running: dict[Connection, tuple[Job, int]] = {}
+        self._running: dict[int, _Running] = {}
+        self._poll = poll()
+        self._look_at = 0.0
         self._stopping = False
-        self._given_up = False
         self._wishes: deque[Callable[[], None]] = deque()
 
     def run(self) -> None:
         """Work until every job has a result."""
-        while self._queue or self._running:
-            while self._queue and len(self._running) < self._at_once:
-                self._start(self._queue.popleft())
-            for connection in wait(list(self._running), timeout=0.2):
-                assert isinstance(connection, Connection)
-                self._hear(connection)
+        while self._queue or self._locked or self._running:
+            while (self._queue or self._locked) and len(self._running) < self._at_once:
+                self._start(self._queue.popleft() if self._queue else self._locked.popleft())
+            for running in self._spoken():
+                self._hear(running)
             self._heed()
+            self._watch()
 
     def stop(self) -> None:
         """Let instances commit what is whole and drop jobs that have not begun; safe in a signal handler."""
@@ -77,60 +121,124 @@ class Scheduler:
     def _stop(self) -> None:
         self._stopping = True
         self._on_note("stopping: what is whole is being committed; press Ctrl-C again to give it up")
-        while self._queue:
-            job = self._queue.popleft()
+        for job in (*self._queue, *self._locked):
             self._on_result(Result(job.domain, reason="stopped", exit_code=Stopped.exit_code))
-        for connection in self._running:
-            _tell(connection, (STOP, None))
+        self._queue.clear()
+        self._locked.clear()
+        for running in self._running.values():
+            running.tell(Stop())
 
     def _abandon(self) -> None:
-        self._given_up = True
-        for _, process in self._running.values():
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        for running in self._running.values():
+            running.kill("given up")
 
     def _start(self, job: Job) -> None:
-        connection, process = instance()
-        _tell(connection, job)
-        self._running[connection] = (job, process)
-        self._on_start(job)
-
-    def _hear(self, connection: Connection) -> None:
-        job, _ = self._running[connection]
         try:
-            kind, value = connection.recv()
-        except (EOFError, OSError):
-            self._end(connection, _died(job, given_up=self._given_up))
+            at_work = instance(replace(job, lock_turn=self._turn(job), told_to_wait=job.domain in self._began_waiting))
+        except WebarcError as error:
+            self._on_result(_failed(job, error))
             return
-        if kind == PROGRESS:
-            self._on_progress(value)
-        elif kind == NOTE:
-            self._on_note(value)
-        elif kind == JOIN:
-            _tell(connection, (JOIN, self._grant(job, value)))
-        elif kind == DONE:
-            self._end(connection, value)
+        if job.domain not in self._began_waiting:
+            self._on_start(job)
+        running = _Running(job, at_work)
+        self._running[running.fileno()] = running
+        self._poll.register(running.fileno(), POLLIN)
 
-    def _grant(self, job: Job, domain: str) -> bool:
-        return not self._stopping and self._owners.setdefault(domain, job.domain) == job.domain
+    def _spoken(self) -> list[_Running]:
+        """The instances that have said something, or have ended."""
+        return [self._running[line] for line, _ in self._poll.poll(_LISTEN * 1000)]
 
-    def _end(self, connection: Connection, result: Result) -> None:
+    def _hear(self, running: _Running) -> None:
+        try:
+            messages = running.at_work.channel.receive()
+        except Gone:
+            self._end(running, _died(running))
+            return
+        except Disordered as error:
+            running.kill("disordered")
+            self._end(running, _failed(running.job, error))
+            return
+        for message in messages:
+            if isinstance(message, Progress):
+                self._on_progress(message)
+            elif isinstance(message, Note):
+                self._on_note(message.text)
+            elif isinstance(message, Done):
+                self._end(running, message.result)
+
+    def _end(self, running: _Running, result: Result) -> None:
         """An instance hands over its result when it has let go of everything: its process need not be waited for."""
-        del self._running[connection]
-        connection.close()
-        self._on_result(result)
+        self._poll.unregister(running.fileno())
+        del self._running[running.fileno()]
+        running.at_work.close()
+        if result.busy and not self._stopping and self._may_wait_on(running.job):
+            self._locked.append(running.job)
+            return
+        self._on_result(_stalled(running, result, self._stall_timeout) if running.told_to_end else result)
+
+    # -- domains that somebody else is at work in -------------------------------------------------------------
+
+    def _turn(self, job: Job) -> float | None:
+        """How long an instance may wait for its domain before it gives its place to another one."""
+        left = self._patience(job)
+        if self._queue:
+            return min(left, _SHORT_WAIT)
+        if self._locked:
+            return min(left, _TURN)
+        return None if left == inf else left
+
+    def _patience(self, job: Job) -> float:
+        """How long this run still waits for a domain."""
+        longest = inf if job.lock_wait is None else job.lock_wait
+        return max(longest - (monotonic() - self._began_waiting.get(job.domain, monotonic())), 0.0)
+
+    def _may_wait_on(self, job: Job) -> bool:
+        turn_began = self._began_waiting.setdefault(job.domain, monotonic() - _SHORT_WAIT)
+        return job.lock_wait is None or monotonic() - turn_began < job.lock_wait
+
+    # -- instances that do not move ---------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        if self._stall_timeout == inf or monotonic() < self._look_at:
+            return
+        self._look_at = monotonic() + min(_LOOK, self._stall_timeout / 4)
+        for running in list(self._running.values()):
+            still = running.watchdog.look()
+            if not running.told_to_end and still >= self._stall_timeout:
+                self._tell_to_end(running)
+            elif running.told_to_end and still >= max(_SHORTEST_GRACE, min(self._stall_timeout, _LONGEST_GRACE)):
+                running.kill("stalled")
+
+    def _tell_to_end(self, running: _Running) -> None:
+        """First the wish to end: if only one side hangs, what is whole can still be committed."""
+        job = running.job
+        running.told_to_end = True
+        running.report = write_report(
+            job.archive / INTERNAL / "log", job.domain, running.at_work.process, running.at_work.stacks
+        )
+        running.watchdog.begin_again()
+        running.tell(Stop(STALLED))
 
 
-def _tell(connection: Connection, message: object) -> None:
-    try:
-        connection.send(message)
-    except OSError:
-        return  # it has ended meanwhile; its result or its death is read next
-
-
-def _died(job: Job, *, given_up: bool) -> Result:
+def _died(running: _Running) -> Result:
+    job = running.job
     kept = "what it had committed stays, the next crawl goes on from there."
-    if given_up:
+    if running.killed == "given up":
         return Result(job.domain, reason="given up", error=f"given up; {kept}", exit_code=Stopped.exit_code)
     message = f"the crawl of {job.domain} was killed; {kept}"
     return Result(job.domain, reason="killed", error=message, error_class=WebarcError.__name__, exit_code=1)
+
+
+def _failed(job: Job, error: WebarcError) -> Result:
+    name = type(error).__name__
+    return Result(job.domain, reason="failed", error=str(error), error_class=name, exit_code=error.exit_code)
+
+
+def _stalled(running: _Running, result: Result, seconds: float) -> Result:
+    """The result of an instance that did not move and was told to end, or had to be killed."""
+    where = f", where it stood is in {running.report}" if running.report else ""
+    kept = "what was whole is committed" if result.commit_tag else "`webarc crawl --resume` goes on with it"
+    error = Stalled(f"the crawl of {running.job.domain} did not move for {seconds:.0f} seconds{where}; {kept}.")
+    result.reason, result.complete = STALLED, False
+    result.error, result.error_class, result.exit_code = str(error), type(error).__name__, error.exit_code
+    return result

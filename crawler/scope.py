@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from webarc.archive.urls import host_of, key_of
 from webarc.crawler.joins import folder_of
@@ -43,6 +43,8 @@ class Scope:
         self._verdicts: dict[str, bool] = {}
         for start in starts:
             self.join(start)
+        self._given = frozenset(self._folders)
+        self._above: set[str] | None = None
 
     @property
     def problems(self) -> list[str]:
@@ -56,6 +58,18 @@ class Scope:
         else:
             self._join_host(place)
         self._verdicts.clear()
+
+    def land(self, url: str) -> None:
+        """A start URL redirects to this page of its own host: it belongs to the crawl, and so does its folder.
+
+        Unless a start URL lies below that folder: a login page at the root must not turn a folder into a whole host.
+        """
+        host, folder = host_of(url), key_of(folder_of(url))
+        self._pages.add(key_of(url))
+        if self._above is None:
+            self._above = {above for folders in self._folders.values() for each in folders for above in _parents(each)}
+        if host not in self._given or folder not in self._above:
+            self._folders.setdefault(host, set()).add(folder)
 
     def verdict(self, url: str, kind: str = "link") -> str | None:
         """None if a `link` or `requisite` belongs to the crawl, else why not."""
@@ -117,6 +131,14 @@ class Scope:
     def _in_domains(self, name: str) -> bool:
         labels = name.split(".")
         return any(".".join(labels[skip:]) in self._domains for skip in range(len(labels)))
+
+
+def _parents(folder: str) -> Iterator[str]:
+    """The folders in which a folder lies."""
+    end = folder.rfind("/", 0, len(folder) - 1)
+    while end > 1:
+        yield folder[: end + 1]
+        end = folder.rfind("/", 0, end)
 
 
 def _domain(host: str) -> str:

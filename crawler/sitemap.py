@@ -1,25 +1,24 @@
-"""The pages and further sitemaps that a sitemap lists: XML, gzipped XML, an index of sitemaps, or plain text."""
+"""The pages and further sitemaps that a sitemap lists: XML, gzip, an index of sitemaps, a feed, or plain text."""
 
 from __future__ import annotations
 
-import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
-from itertools import islice
-
-from lxml import etree
 
 from webarc.archive.urls import canonical
-from webarc.crawler.charset import charset_of, decoded
+from webarc.crawler.feeds import FEED_ROOTS, read_feed_text
+from webarc.crawler.xml import read_xml, root_of, text_of
 from webarc.errors import BadURL
 
 # What the protocol allows one file to have.
 _LARGEST = 50 * 1024 * 1024
 _MOST_URLS = 50_000
 _GZIP = b"\x1f\x8b"
-_DOCTYPE = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_PIECE = 64 * 1024
+_MOST_MEMBERS = 10_000
+_PAGE_ROOTS = frozenset(("html", "head", "title", "meta", "body", "h1", "p", "div"))
+IS_PAGE, NAMES_NOTHING = "it is a web page", "it names no URL"
 
 
 @dataclass(slots=True)
@@ -31,62 +30,111 @@ class Sitemap:
     problem: str = ""
 
 
-def read_sitemap(body: bytes, url: str) -> Sitemap:
-    """Read a sitemap of any of the four forms; never raises."""
-    found = Sitemap()
-    text = _unpacked(body, found)
-    if _DOCTYPE.search(text.replace(b"\0", b"") if b"\0" in text[:4] else text):
-        found.problem = "it has a document type, which a sitemap must not have"
-    elif text.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").startswith(b"<"):
-        _read_xml(text, url, found)
+def read_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
+    """Read a sitemap of any form; never raises."""
+    body, problem = _unpacked(body)
+    text = text_of(body, content_type)
+    root = root_of(text)
+    if root in FEED_ROOTS:
+        feed = read_feed_text(text, url)
+        found = Sitemap(feed.links, problem=feed.problem)
+    elif root in _PAGE_ROOTS or text[:14].lower() == "<!doctype html":
+        found = Sitemap(problem=IS_PAGE)
+    elif text.startswith("<"):
+        found = _read_listing(text, url)
     else:
-        lines = decoded(text, charset_of(text, "")).splitlines()
-        found.pages = _canonical((line for line in lines if line.lstrip().startswith("http")), url)
+        found = _read_lines(text, url)
+    found.problem = problem or found.problem
     return found
 
 
-def _unpacked(body: bytes, found: Sitemap) -> bytes:
+def _unpacked(body: bytes) -> tuple[bytes, str]:
+    """The bytes in a gzip file, of which several may follow each other, and what is wrong with it."""
     if not body.startswith(_GZIP):
-        return body[:_LARGEST]
+        return body[:_LARGEST], "it is too large" if len(body) > _LARGEST else ""
+    parts: list[bytes] = []
+    room, place, problem = _LARGEST, 0, ""
+    for _ in range(_MOST_MEMBERS):
+        part, place, problem = _member(body, place, room)
+        parts.append(part)
+        room -= len(part)
+        # What follows the last member and is none, such as padding, does not count.
+        if problem or body[place : place + 2] != _GZIP:
+            return b"".join(parts), problem
+    return b"".join(parts), "it has too many parts"
+
+
+def _member(body: bytes, place: int, room: int) -> tuple[bytes, int, str]:
+    """One member of a gzip file: its bytes, where it ends, and what is wrong with it."""
     unpacker = zlib.decompressobj(wbits=31)
-    try:
-        text = unpacker.decompress(body, _LARGEST)
-    except zlib.error:
-        found.problem = "it is not valid gzip"
-        return b""
-    if not unpacker.eof:
-        found.problem = "it is too large or cut short"
-    return text
+    parts: list[bytes] = []
+    while not unpacker.eof:
+        piece = body[place : place + _PIECE]
+        try:
+            # One byte more than there is room for shows that there is more.
+            parts.append(unpacker.decompress(piece, room + 1))
+        except zlib.error:
+            return b"".join(parts), place, "it is not valid gzip"
+        room -= len(parts[-1])
+        place += len(piece)
+        if room < 0:
+            return b"".join(parts), place, "it is too large"
+        if not piece and not unpacker.eof:
+            return b"".join(parts), place, "it is cut short"
+    return b"".join(parts), place - len(unpacker.unused_data), ""
 
 
-def _read_xml(text: bytes, url: str, found: Sitemap) -> None:
-    listed: dict[str, list[str]] = {"url": [], "sitemap": []}
-    try:
-        for kind, place in islice(_entries(text), _MOST_URLS):
-            listed[kind].append(place)
-    except (etree.XMLSyntaxError, ValueError) as problem:
-        found.problem = f"it is not well-formed XML ({problem})"
-    found.pages = _canonical(listed["url"], url)
-    found.sitemaps = _canonical(listed["sitemap"], url)
+def _read_listing(text: str, url: str) -> Sitemap:
+    listing, problem = read_xml(text, _Listing)
+    found = Sitemap(_canonical(listing.places["url"], url), _canonical(listing.places["sitemap"], url), problem)
+    if listing.full and not problem:
+        found.problem = f"it lists more than {_MOST_URLS:,} URLs"
+    elif not listing.is_sitemap and not problem:
+        found.problem = f"its root element is {root_of(text)[:40]!r}, which is no sitemap's"
+    return found
 
 
-def _entries(text: bytes) -> Iterator[tuple[str, str]]:
-    """`url` or `sitemap`, and the place it names; elements are dropped as soon as they are read."""
-    entries = etree.iterparse(
-        BytesIO(text), tag=("{*}url", "{*}sitemap"), resolve_entities=False, no_network=True, load_dtd=False
-    )
-    for _, entry in entries:
-        place = entry.findtext("{*}loc")
-        if place:
-            yield etree.QName(entry).localname, place
-        entry.clear()
-        while entry.getprevious() is not None:
-            del entry.getparent()[0]
+def _read_lines(text: str, url: str) -> Sitemap:
+    lines = [line for line in text.splitlines() if line.lstrip().startswith("http")]
+    found = Sitemap(_canonical(lines[:_MOST_URLS], url))
+    if len(lines) > _MOST_URLS:
+        found.problem = f"it lists more than {_MOST_URLS:,} URLs"
+    elif not found.pages:
+        found.problem = NAMES_NOTHING
+    return found
+
+
+class _Listing:
+    """Collects the places that `url` and `sitemap` elements name; those of pictures and videos are not pages."""
+
+    wanted = frozenset(("loc",))
+
+    def __init__(self) -> None:
+        self.places: dict[str, list[str]] = {"url": [], "sitemap": []}
+        self.is_sitemap = False
+        self.full = False
+        self._names: list[str] = []
+        self._count = 0
+
+    def begin(self, name: str, _attributes: Mapping[str, str]) -> None:
+        """Remember where we are; an entry more than allowed is not read any more."""
+        if name in self.places:
+            self._count += 1
+            self.full = self._count > _MOST_URLS
+        self.is_sitemap |= not self._names and name in ("urlset", "sitemapindex")
+        self._names.append(name)
+
+    def end(self, name: str, text: str) -> None:
+        """A place, if it belongs to an entry."""
+        self._names.pop()
+        if name == "loc" and text and self._names and self._names[-1] in self.places and not self.full:
+            self.places[self._names[-1]].append(text)
+            self.is_sitemap = True
 
 
 def _canonical(places: Iterable[str], url: str) -> list[str]:
     found: dict[str, None] = {}
-    for place in islice(places, _MOST_URLS):
+    for place in places:
         try:
             found[canonical(place.strip(), url)] = None
         except BadURL:

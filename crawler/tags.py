@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from html.entities import html5
+from typing import AnyStr
 
 from webarc.crawler.expressions import many
 
@@ -26,8 +27,25 @@ _NAME = rf"[a-zA-Z][^{_BLANK}/>]*+"
 _NAME_END = rf"(?=[{_BLANK}/>])"
 _RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
 _RAW_END = {name: re.compile(rf"</{name}{_NAME_END}".encode(), re.IGNORECASE) for name in _RAW}
+_SCRIPT = re.compile(rf"(<!--)|(-->)|<(/?)script{_NAME_END}".encode(), re.IGNORECASE)
 _SKIPPED = r"[^<]++|<(?![a-zA-Z/!?])|<!--(?:-?>|.*?--!?>|.*+)|<[!?][^>]*+|</(?![a-zA-Z])[^>]*+"
 _SKIPPED_AT_ONCE = 500
+_CDATA = r"<!\[CDATA\[.*?(?:\]\]>|\Z)"
+_SHEET = re.compile(rf"(?:[^<]++|{_CDATA}|<!--.*?(?:-->|\Z))*+".encode(), re.DOTALL)
+# What may hold HTML again inside a drawing or a formula, and what cannot be a part of one and so ends it.
+_FOREIGN = {
+    "svg": frozenset(("desc", "foreignobject", "title")),
+    "math": frozenset(("annotation-xml", "mi", "mn", "mo", "ms", "mtext")),
+}
+_HOLDERS = frozenset(name for holders in _FOREIGN.values() for name in holders)
+_ENDS = frozenset(("br", "p"))
+_BREAKS = _ENDS.union(
+    ("b", "big", "blockquote", "body", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "font"),
+    ("h1", "h2", "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr", "ol"),
+    ("pre", "ruby", "s", "small", "span", "strike", "strong", "sub", "sup", "table", "tt", "u", "ul", "var"),
+)
+_OF_FONTS = frozenset(("color", "face", "size"))
+_DEEPEST = 100
 _PAIR = re.compile(
     r"""([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)"""
     r"""(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|([^ \t\n\f\r>"'][^ \t\n\f\r>]*+)|(?=>)))?"""
@@ -53,24 +71,107 @@ class Tags:
     """Finds the tags of certain names."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        wanted = "|".join(sorted(names.union(_RAW)))
-        other = rf"<(?:/|(?!(?:{wanted}|plaintext){_NAME_END})){_NAME}(?:>|[{_BLANK}/]{_attributes('others')}>)"
-        self._next = re.compile(
-            rf"(?:{_SKIPPED}|{other}){{0,{_SKIPPED_AT_ONCE}}}"
-            rf"(?:<(?P<name>{wanted}){_NAME_END}(?P<attributes>{_attributes('run')})>)?".encode(),
-            re.IGNORECASE | re.DOTALL,
-        )
+        self._names = names.union(_RAW)
+        wanted = "|".join(sorted(self._names.union(_FOREIGN)))
+        other = rf"<(?:/|(?!(?:{wanted}|plaintext){_NAME_END})){_NAME}{_rest('others')}"
+        self._next = _next(rf"{_SKIPPED}|{other}", rf"<(?P<slash>)(?P<name>{wanted})")
+        inside = "|".join(sorted(self._names.union(_FOREIGN, _HOLDERS, _BREAKS)))
+        other = rf"</?+(?!(?:{inside}){_NAME_END}){_NAME}{_rest('others')}"
+        tag = rf"<(?P<slash>/?+)(?P<name>{inside})"
+        self._next_inside = _next(rf"{_SKIPPED}|{other}", tag)
+        self._next_drawn = _next(rf"{_CDATA}|{_SKIPPED}|{other}", tag)
 
     def find(self, page: bytes) -> Iterator[tuple[str, dict[str, str], str]]:
         """Name, attributes and raw text of each tag in a UTF-8 page; script, style and title always come, too."""
-        end = 0
-        while (found := self._next.match(page, end)) and found.end() > end:
+        end, drawing = 0, _Drawing()
+        while (found := self._next_in(drawing).match(page, end)) and found.end() > end:
             end = found.end()
-            if found["name"]:
-                name = found["name"].decode().lower()
-                text = _raw_text(name, page, end) if name in _RAW_END else b""
+            if not found["name"]:
+                continue
+            name, attributes, text = found["name"].decode().lower(), found["attributes"], b""
+            if found["slash"]:
+                drawing.end(name)
+                continue
+            if name in _RAW and not drawing.is_foreign:
+                text = page[end : end_of_raw(name, page, end)]
                 end += len(text)
-                yield name, attributes_of(found["attributes"]), text.decode("utf-8", "replace")
+            elif name == "style":
+                text = page[end : _end_of_sheet(page, end)]
+            titles_drawing = drawing and name == "title"
+            if drawing or name in _FOREIGN:
+                drawing.start(name, attributes)
+            if name in self._names and not titles_drawing:
+                yield name, attributes_of(attributes), text.decode("utf-8", "replace")
+
+    def _next_in(self, drawing: _Drawing) -> re.Pattern[bytes]:
+        if not drawing:
+            return self._next
+        return self._next_drawn if drawing.is_foreign else self._next_inside
+
+
+class _Drawing:
+    """Which parts of drawings (SVG) and formulas are open: in them, other tags have raw text than elsewhere."""
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether what comes next is a part of a drawing, not of HTML inside one."""
+        return bool(self._open) and self._open[-1] in _FOREIGN
+
+    def start(self, name: str, attributes: bytes) -> None:
+        """There is a start tag."""
+        if self.is_foreign and name in _BREAKS and (name != "font" or attributes_of(attributes).keys() & _OF_FONTS):
+            self._leave()
+        elif self._opens(name) and len(self._open) < _DEEPEST and not _closes_itself(attributes):
+            self._open.append(name)
+
+    def end(self, name: str) -> None:
+        """There is an end tag."""
+        if name in self._open:
+            while self._open.pop() != name:
+                pass
+        elif name in _ENDS:
+            self._leave()
+
+    def _opens(self, name: str) -> bool:
+        if not self.is_foreign:
+            return name in _FOREIGN
+        kind = self._open[-1]
+        return name == kind or name in _FOREIGN[kind]
+
+    def _leave(self) -> None:
+        while self.is_foreign:
+            self._open.pop()
+
+
+def all_tags(page: bytes) -> Iterator[tuple[bool, str, bytes, int]]:
+    """Every tag: whether it is an end tag, its name, its attributes as written, and where it begins."""
+    end = 0
+    while (found := _ANY.match(page, end)) and found.end() > end:
+        end = found.end()
+        if found["name"]:
+            name = found["name"].decode("latin-1").lower()
+            yield bool(found["slash"]), name, found["attributes"], found.start("slash") - 1
+            if name in _RAW and not found["slash"]:
+                end = end_of_raw(name, page, end)
+
+
+def _next(skipped: str, tag: str) -> re.Pattern[bytes]:
+    """What finds the next tag behind much that is none of those that are looked for."""
+    attributes = rf"{_NAME_END}(?P<attributes>{_attributes('run')})>"
+    return re.compile(
+        rf"(?:{skipped}){{0,{_SKIPPED_AT_ONCE}}}(?:{tag}{attributes})?".encode(), re.IGNORECASE | re.DOTALL
+    )
+
+
+def _rest(name: str) -> str:
+    """What follows the name of a tag."""
+    return rf"(?:>|[{_BLANK}/]{_attributes(name)}>)"
 
 
 def _attributes(name: str) -> str:
@@ -78,10 +179,51 @@ def _attributes(name: str) -> str:
     return rf"(?:(?:{_ATTRIBUTE}){{0,{_FEW}}}{_GAP}(?=>)|{many(_ATTRIBUTE, name)}{_GAP})"
 
 
-def _raw_text(name: str, page: bytes, start: int) -> bytes:
-    """The text of an element in which nothing but its own end tag is a tag."""
+_ANY = _next(_SKIPPED, rf"<(?P<slash>/?+)(?P<name>{_NAME})")
+
+
+def end_of_raw(name: str, page: bytes, start: int) -> int:
+    """Where the text ends of an element in which nothing but its own end tag is a tag."""
+    if name == "script":
+        return end_of_script(_SCRIPT, page, start)
     found = _RAW_END[name].search(page, start)
-    return page[start : found.start() if found else len(page)]
+    return found.start() if found else len(page)
+
+
+def end_of_script(marks: re.Pattern[AnyStr], page: AnyStr, start: int) -> int:
+    """The same for scripts, where an end tag between `<!-- <script>` and `-->` does not count.
+
+    The marks are the beginning of a comment, its end, and the tags of scripts, of which the slash is a group.
+    """
+    escaped, inner, position = False, False, start
+    while found := marks.search(page, position):
+        opening, closing, slash = found.groups()
+        position = found.end()
+        if opening:
+            escaped, position = True, found.start() + 2
+        elif closing:
+            escaped = inner = False
+        elif not slash:
+            inner = escaped
+        elif inner:
+            inner = False
+        else:
+            return found.start()
+    return len(page)
+
+
+def _end_of_sheet(page: bytes, start: int) -> int:
+    """Where the text of a style element ends that belongs to a drawing."""
+    found = _SHEET.match(page, start)
+    return found.end() if found else start
+
+
+def _closes_itself(attributes: bytes) -> bool:
+    """Whether the slash at the end of a tag is no part of a value."""
+    if not attributes.endswith(b"/"):
+        return False
+    *_, last = [None, *_PAIR.finditer(attributes.decode("latin-1"))]
+    return last is None or last.end() < len(attributes)
 
 
 def attributes_of(written: bytes) -> dict[str, str]:

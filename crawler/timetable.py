@@ -15,16 +15,16 @@ _ASK_EVERY = "*/10 * * * *"
 
 
 def crontab(schedules: Sequence[Schedule], program: Sequence[str], archive: Path) -> str:
-    """Lines for `crontab -e` that crawl without webarc's own scheduler."""
+    """Lines for `crontab -e` that crawl without webarc's own scheduler; quiet ones, as cron mails what is printed."""
     lines = [f"# Crawls of the archive {archive}; add these lines with `crontab -e`."]
     for schedule in schedules:
         when = schedule.spec if schedule.kind == CRON else _cron_fields(units.duration(schedule.spec))
         if when:
             lines.append(f"# {schedule.name}")
-            lines.append(f"{when} {_shell([*program, 'crawl', *schedule.argv])}")
+            lines.append(f"{when} {_shell([*program, 'crawl', '-q', *schedule.argv])}")
         else:
             lines.append(f"# {schedule.name}: every {schedule.spec} does not fit cron, so this asks whether it is due.")
-            lines.append(f"{_ASK_EVERY} {_shell([*program, 'schedule', 'run', '--once', schedule.name])}")
+            lines.append(f"{_ASK_EVERY} {_shell([*program, 'schedule', 'run', '-q', '--once', schedule.name])}")
     return "\n".join(lines) + "\n"
 
 
@@ -44,7 +44,7 @@ RestartSec=30
 # The scheduler passes the signal on to its crawls, which commit what is whole and end with 13.
 KillMode=mixed
 TimeoutStopSec=10min
-SuccessExitStatus=13
+SuccessExitStatus=13 20
 
 [Install]
 WantedBy=default.target

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from urllib.parse import unquote
 
 from webarc.archive.urls import host_of, key_of
-from webarc.crawler.frontier import Frontier, Item
+from webarc.crawler.addresses import hostname
+from webarc.crawler.frontier import HOP, Frontier, Item
 from webarc.crawler.options import CrawlOptions
 from webarc.crawler.reading import Reading
 from webarc.crawler.scope import Scope
 
+# Why a URL is no part of the crawl, though a redirect may lead through it and come back.
+_OUTSIDE = ("scope", "parent", "not-included")
+
 
 class Trail:
-    """Turns what pages name into URLs to ask for, or into a remark on why not."""
+    """Turns what pages name into URLs to ask for, or into a remark on why not.
+
+    What is kept does not depend on which answer comes first: while start URLs may still bring hosts along, everything
+    that pages name is put aside, and what is named again is heeded once its level is done.
+    """
 
     def __init__(
         self,
@@ -22,7 +31,7 @@ class Trail:
         owned: dict[str, str],
         owned_elsewhere: frozenset[str],
         adopt: Callable[[str, str], bool],
-        on_wider: Callable[[], None],
+        cookies: Callable[[str], int],
     ) -> None:
         self._options = options
         self._frontier = frontier
@@ -30,23 +39,25 @@ class Trail:
         self._owned = owned
         self._owned_elsewhere = owned_elsewhere
         self._adopt = adopt
-        self._on_wider = on_wider
+        self._cookies = cookies
+        self._judged_aside = 0
         self.open = True
 
     def follow(self, item: Item, reading: Reading) -> None:
-        """Queue what a page names."""
+        """Queue what a page names; what is a part and a link is a part, which may come from elsewhere."""
         if not self.open:
             return
+        certain = self._frontier.starts <= (item.kind == "start")
+        for url in reading.requisites:
+            if not self._options.page_requisites:
+                self._frontier.skip(url, "requisite")
+            elif self._frontier.knows(url):
+                self._frontier.name_again(url, item.depth, "requisite")
+            else:
+                self._consider(url, item.depth, True, certain)
         for url in reading.links:
             if not self._frontier.knows(url):
-                self._consider(url, item.depth + 1, False)
-        for url in reading.requisites:
-            if self._frontier.knows(url):
-                continue
-            if self._options.page_requisites:
-                self._consider(url, item.depth, True)
-            else:
-                self._frontier.skip(url, "requisite")
+                self._consider(url, item.depth + 1, False, certain)
         for url in reading.unfollowed:
             self._frontier.skip(url, "nofollow")
 
@@ -54,28 +65,83 @@ class Trail:
         """Queue what a sitemap lists, as if the start page linked to it."""
         for url in urls:
             if not self._frontier.knows(url):
-                self._consider(url, 1, False)
+                self._consider(url, 1, False, not self._frontier.starts)
+
+    def remark(self, url: str, reason: str) -> None:
+        """Let the report say what became of a URL that is none of the crawl's pages."""
+        self._frontier.skip(url, reason)
 
     def keep_robots(self, url: str) -> None:
         """A site's robots.txt is a part of its record, as with `wget -r`."""
         if self.open and self.refusal(url, True) is None:
             self._frontier.add(url, 0, "requisite")
 
-    def pursue(self, item: Item, target: str) -> None:
-        """Follow a redirect; the host that a start URL redirects to joins the crawl."""
+    def pursue(self, item: Item, target: str, *, cookie: bool = False) -> None:
+        """Follow a redirect, perhaps one with a new cookie; the host that a start URL redirects to joins the crawl."""
         if not self.open:
             return
-        domain = host_of(target)
-        if item.kind == "start" and domain not in self._owned and domain not in self._owned_elsewhere:
-            scheme = target.partition(":")[0]
-            if self._adopt(domain, scheme):
-                self._scope.join(target)
-                self._on_wider()
-        reason = self.refusal(target, item.kind == "requisite")
-        if reason:
-            self._frontier.skip(target, reason)
+        role = item.kind.removeprefix(HOP)
+        reason = None if role == "start" and self._lands(target) else self.refusal(target, role == "requisite")
+        if self._frontier.knows(target):
+            self._return_to(item, target)
+        elif reason is None:
+            self._frontier.add(target, item.depth, role, item.redirects + 1)
+        elif reason in _OUTSIDE and (cookie or role != item.kind or _may_return(item.url, target)):
+            self._frontier.add(target, item.depth, HOP + role, item.redirects + 1)
         else:
-            self._frontier.add(target, item.depth, item.kind, item.redirects + 1)
+            self._frontier.skip(target, reason)
+
+    def settle(self) -> bool:
+        """Decide on some of what was put aside, once it is certain which hosts belong; whether there was anything."""
+        frontier = self._frontier
+        if not frontier.holds_aside or frontier.starts:
+            return False
+        page = frontier.aside_page(self._judged_aside)
+        for row, url, depth, kind in page:
+            self._judged_aside = row
+            if not frontier.knows(url):
+                self._consider(url, depth, kind == "requisite")
+            elif kind == "requisite":
+                frontier.name_again(url, depth, kind)
+        if not page:
+            frontier.clear_aside()
+            self._judged_aside = 0
+        return True
+
+    def heed_names(self) -> None:
+        """A level is done: what was found from nearer is near, and what turned out to be a part may lead elsewhere."""
+        while self.open and self._frontier.holds_names:
+            for item, outcome, target in self._frontier.heed_names():
+                if outcome == "redirect":
+                    self.pursue(item, target)
+                elif outcome == "skipped" and self.refusal(item.url, True) is None:
+                    self._frontier.reopen(item.id, item.url, item, item.kind)
+
+    def _lands(self, target: str) -> bool:
+        """Whether a start URL's redirect is followed wherever it leads: its page is what was asked for.
+
+        A host that somebody else has at the moment does not join, but the page is fetched, so that it does not depend
+        on who came first.
+        """
+        domain = host_of(target)
+        if domain in self._owned_elsewhere:
+            return False
+        if domain in self._owned:
+            if self._scope.verdict(target) in _OUTSIDE:
+                self._scope.land(target)
+            return self._scope.verdict(target) is None
+        if self._adopt(domain, target.partition(":")[0]):
+            self._scope.join(target)
+        return self._scope.verdict(target) != "excluded"
+
+    def _return_to(self, item: Item, target: str) -> None:
+        """A redirect to a URL that is known: if it gave no page and its cookies have changed since, ask it again."""
+        self._frontier.name_again(target, item.depth, item.kind.removeprefix(HOP))
+        under_way = self._frontier.under_way(target)
+        if under_way is not None:
+            under_way.returned = item.redirects + 1
+        else:
+            self._frontier.ask_anew(target, item, self._cookies(target))
 
     def refusal(self, url: str, requisite: bool) -> str | None:
         """Why a URL is not asked for, or None."""
@@ -83,15 +149,28 @@ class Trail:
             return "owned-elsewhere"
         return self._scope.verdict(url, "requisite" if requisite else "link")
 
-    def _consider(self, url: str, depth: int, requisite: bool) -> None:
+    def _consider(self, url: str, depth: int, requisite: bool, certain: bool = True) -> None:
         reason: str | None = "depth"
+        kind = "requisite" if requisite else "link"
         if self._options.depth is None or depth <= self._options.depth:
+            if not certain:
+                self._frontier.put_aside(url, depth, kind)
+                return
             reason = self.refusal(url, requisite)
         if reason:
             self._frontier.skip(url, reason)
             return
-        kind = "requisite" if requisite else "link"
         if url.startswith("http:") and self._owned.get(host_of(url)) == "https":
             self._frontier.add(f"https:{key_of(url)}", depth, kind, plain=True)
         else:
             self._frontier.add(url, depth, kind)
+
+
+def _may_return(source: str, target: str) -> bool:
+    """Whether a redirect out of the crawl is likely to come back: it says from where, or the cookies are the same."""
+    if hostname(source) == hostname(target):
+        return True
+    where = key_of(source)
+    path = where[where.index("/", 2) :]
+    said = unquote(unquote(target.partition("?")[2]))
+    return where in said or (len(path) > 1 and path in said)

@@ -24,6 +24,7 @@ from webarc.crawler.throttle import Throttle
 # These never reached the server, or not for sure: a status seen on the way was a proxy's.
 _NO_ANSWER = frozenset(("dns", "refused", "tls", "connection", "address-refused"))
 _ABORT = 0
+Login = tuple[str, str]
 
 
 class Transfer:
@@ -36,14 +37,21 @@ class Transfer:
         self._throttle = throttle
         self._lines_set: list[bytes] | None = None
         self._cookie_set = b""
+        self._login_set: tuple[str, str] | None = None
+        self.way = ""
+        """How user name and password go with the request."""
+        self.has_nonce = False
+        """Whether the handle was used for Digest before and begins with what it knows from then."""
         self._method = "GET"
         curl.setopt(pycurl.HEADERFUNCTION, self._header)
         curl.setopt(pycurl.WRITEFUNCTION, self._write)
         if policy is not None:
             curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
 
-    def begin(self, request: Request, url: str, lines: list[bytes], cookie: bytes = b"") -> None:
-        """Arm the handle for a canonical URL."""
+    def begin(
+        self, request: Request, url: str, lines: list[bytes], cookie: bytes = b"", login: Login | None = None
+    ) -> None:
+        """Arm the handle for a canonical URL; `login` is for Digest."""
         self.request = request
         self.url = url
         self.body = Body(request.target, request.keep, self._limits.max_size, request.lazy)
@@ -63,6 +71,8 @@ class Transfer:
         self._received = 0.0
         self._started = self._touched = time.monotonic()
         self._arm(request.method, lines, cookie)
+        if login != self._login_set:
+            self._log_in(login)
 
     def _arm(self, method: str, lines: list[bytes], cookie: bytes) -> None:
         self.curl.setopt(pycurl.URL, self.url)
@@ -75,6 +85,15 @@ class Transfer:
         if method != self._method:
             self.curl.setopt(pycurl.NOBODY if method == "HEAD" else pycurl.HTTPGET, 1)
             self._method = method
+
+    def _log_in(self, login: Login | None) -> None:
+        for option, value in zip((pycurl.USERNAME, pycurl.PASSWORD), login or (), strict=False):
+            self.curl.setopt(option, value.encode())
+        if login is None:
+            self.curl.unsetopt(pycurl.USERNAME)
+            self.curl.unsetopt(pycurl.PASSWORD)
+        self.curl.setopt(pycurl.HTTPAUTH, pycurl.HTTPAUTH_DIGEST if login else pycurl.HTTPAUTH_NONE)
+        self._login_set = login
 
     def silent(self, now: float) -> bool:
         """Whether nothing has come for longer than the time-out; connecting has a time-out of its own."""
@@ -116,7 +135,7 @@ class Transfer:
         # A line after the head is a trailer, unless another head begins (1xx answers, a proxy's tunnel).
         if line.startswith(b"HTTP/") and not self.body.started:
             self._head = [line]
-            self._in_head = True
+            self._in_head, self._head_done = True, False
             self._touched = time.monotonic()
             self._received = time.time()
         return None

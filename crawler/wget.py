@@ -30,7 +30,9 @@ from webarc.errors import BadURL, StorageProblem, UsageProblem
 _FINE = (0, 8)
 _DISK = 3
 _OK = 200
+_UNAUTHORIZED = 401
 _CHUNK = 1 << 16
+_CROWDED = 0.005
 _SCOPES = ("host", "page")
 
 
@@ -49,7 +51,10 @@ class Wget:
         self._work.mkdir(parents=True)
         self._write_secrets()
         reason = self._fetch(_command(self._job))
+        answered = self._answered() if self._job.credentials else set()
         for url, status, version, headers, stream in _responses(self._work / "wget.warc"):
+            if status == _UNAUTHORIZED and url in answered:
+                continue  # it was asked again, with user name and password
             limit = self._limit(judgement)
             if limit:
                 judgement.settle()
@@ -62,12 +67,19 @@ class Wget:
                 for item in frontier.take(1, None):
                     look_up(item)
                     judgement.judge(item, self._answer(url, status, version, headers, stream))
+                    while not judgement.has_room:
+                        judgement.wait(_CROWDED)
+                        judgement.listen()
         judgement.settle()
         for url in self._job.starts:
             if frontier.add(url, 0, "start"):
                 for item in frontier.take(1, None):
                     judgement.fail(item, "connection")
         return reason
+
+    def _answered(self) -> set[str]:
+        """What was not refused in the end."""
+        return {url for url, status, *_ in _responses(self._work / "wget.warc") if status != _UNAUTHORIZED}
 
     def _limit(self, judgement: Judgement) -> str:
         options, counts = self._job.options, judgement.counts
@@ -86,7 +98,7 @@ class Wget:
         while process.poll() is None:
             late = longest is not None and monotonic() - self._began >= longest
             if late or self._stop():
-                process.terminate()
+                process.kill()  # a request to end is blocked in everything that a crawl starts
                 process.wait()
                 return "max-time" if late else "stopped"
             with suppress(subprocess.TimeoutExpired):
@@ -172,7 +184,6 @@ def _more_options(job: Job) -> Iterator[str]:
         "-np": options.no_parent,
         "--random-wait": options.random_wait,
         "--no-proxy": options.proxy is None,
-        "--auth-no-challenge": job.credentials is not None,
     }
     yield from (flag for flag, wanted in flags.items() if wanted)
     values: dict[str, object] = {

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from webarc.archive.catalog import Catalog
+from webarc.archive.gaps import Gap, Gaps
 from webarc.diff.phrases import Phrase
 from webarc.diff.text import has_text
 from webarc.diff.textindex import Found, Progress, TextIndex
@@ -18,11 +19,16 @@ _UNSEEN = ("text/css", "text/javascript", "application/javascript")
 
 
 class Stay(NamedTuple):
-    """From the version in which a phrase appeared to the one without it, or to the crawl that removed the page."""
+    """From the version in which a phrase appeared to the one without it, or to the crawl that removed the page.
+
+    Before either of the two, versions may be missing that would tell it better.
+    """
 
     appeared: VersionRow
     disappeared: VersionRow | None
     removed_tag: str | None
+    unknown_before: Gap | None = None
+    unknown_between: Gap | None = None
 
     def is_open(self) -> bool:
         """Whether the phrase is still there."""
@@ -39,12 +45,19 @@ class Occurrence:
 
 @dataclass(slots=True)
 class Answer:
-    """Where the phrase was, by first appearance, and how much was searched."""
+    """Where the phrase was, by first appearance, and how much was searched; `lost` versions are not there any more."""
 
     occurrences: list[Occurrence] = field(default_factory=list)
     pages: int = 0
     versions: int = 0
     unread: int = 0
+    lost: int = 0
+
+    def add(self, other: Answer) -> None:
+        """Take in another answer."""
+        self.occurrences += other.occurrences
+        self.pages, self.versions = self.pages + other.pages, self.versions + other.versions
+        self.unread, self.lost = self.unread + other.unread, self.lost + other.lost
 
 
 def find(
@@ -57,8 +70,10 @@ def find(
         answer.pages += 1
         answer.versions += len(found.rows)
         answer.unread += len(found.unread)
+        answer.lost += found.rows[-1].number - len(found.rows)
         if found.holding:
-            answer.occurrences.append(Occurrence(found.rows[-1].url, tuple(_stays(found))))
+            stays = (_with_gaps(stay, found, catalog.gaps(domain)) for stay in _stays(found))
+            answer.occurrences.append(Occurrence(found.rows[-1].url, tuple(stays)))
     answer.occurrences.sort(key=lambda each: (each.stays[0].appeared.crawl_time, each.url))
     return answer
 
@@ -90,3 +105,15 @@ def _stays(found: Found) -> Iterator[Stay]:
             since = None
     if since is not None:
         yield Stay(since, None, None)
+
+
+def _with_gaps(stay: Stay, found: Found, gaps: Gaps) -> Stay:
+    """The same, with what is missing where it begins and ends."""
+    if found.rows[-1].number == len(found.rows):
+        return stay
+    end = _before(gaps, stay.disappeared)
+    return stay._replace(unknown_before=_before(gaps, stay.appeared), unknown_between=end)
+
+
+def _before(gaps: Gaps, row: VersionRow | None) -> Gap | None:
+    return None if row is None else gaps.before(row.arc, row.number)

@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
+from webarc.archive.encodings import text_of
 from webarc.diff import marks
-from webarc.diff.decode import piecewise_codec
+from webarc.diff.decode import piecewise_encoding
 from webarc.diff.markup import LONGEST_PIECE, Markup, Piece, read_to_cut, unmarked
 from webarc.diff.packing import NUMBER, Texts
 from webarc.diff.phrases import settled
@@ -66,15 +67,15 @@ class PageLines:
 
     def numbers(self, data: bytes, charset: str) -> bytes | None:
         """The numbers of the lines of a version; None if it has to be read as a whole."""
-        found = piecewise_codec(data, charset) if self._fit and len(data) <= LARGEST_READ else None
+        found = piecewise_encoding(data, charset) if self._fit and len(data) <= LARGEST_READ else None
         if found is None:
             return None
-        codec, start = found
+        encoding, start = found
         if sum(known.size for known in self._known.values()) > _MOST_REMEMBERED:
             self._known.clear()
-        known = self._known.setdefault(codec, _Known())
+        known = self._known.setdefault(encoding, _Known())
         try:
-            return _Version(self, known, data[start:], codec).numbers()
+            return _Version(self, known, data[start:], encoding).numbers()
         except _Unfit:
             # The other versions hardly are any better.
             self._fit = False
@@ -108,8 +109,8 @@ class PageLines:
 class _Version:
     """One version, in pieces."""
 
-    def __init__(self, page: PageLines, known: _Known, data: bytes, codec: str) -> None:
-        self._page, self._known, self._data, self._codec = page, known, data, codec
+    def __init__(self, page: PageLines, known: _Known, data: bytes, encoding: str) -> None:
+        self._page, self._known, self._data, self._encoding = page, known, data, encoding
         self._cut = max(_CUTS, key=data[:_BEGINNING].count)
         self._pieces = data.split(self._cut)
         # Behind the last piece there is no cut, so it may mean something else than the same bytes with one.
@@ -217,7 +218,7 @@ class _Version:
         return self._decoded(self._pieces[number] + (b"" if self._is_last(number) else self._cut))
 
     def _decoded(self, data: bytes) -> str:
-        return unmarked(data.decode(self._codec, "replace"))
+        return unmarked(text_of(data, self._encoding))
 
     def _is_last(self, number: int) -> bool:
         return bool(self._last) and number == len(self._pieces) - 1

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from webarc.archive.catalog import Catalog
+from webarc.archive.catalog import Catalog, moment_of
+from webarc.archive.gaps import Gap
 from webarc.diff.comparison import Comparison
 from webarc.diff.hunks import Piece, excerpt
+from webarc.diff.lost import Lost
 from webarc.diff.moves import Move, moves
 from webarc.diff.reading import Reading
 from webarc.diff.text import TextReader
@@ -17,19 +19,34 @@ from webarc.sql.rows import VersionRow
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A page with other bytes than before; the score is 1 - similarity, None if one of the two cannot be read."""
+    """A page with other bytes than before; the score is 1 - similarity, None if one of the two cannot be read.
 
-    old: VersionRow
-    new: VersionRow
+    One of the two is missing where it was thinned out or forgotten; `gap` says so.
+    """
+
+    old: VersionRow | None
+    new: VersionRow | None
     score: float | None
     removed: int | None = None
     added: int | None = None
     lines: list[list[Piece]] = field(default_factory=list)
+    gap: Gap | None = None
+
+    @property
+    def page(self) -> VersionRow:
+        """The newer of its versions, as far as there are."""
+        row = self.new or self.old
+        assert row is not None
+        return row
 
 
 @dataclass(slots=True)
 class SiteChanges:
-    """A site at two times, as far as it differs; `unreadable` tells how many versions could not be read."""
+    """A site at two times, as far as it differs; `unreadable` tells how many versions could not be read.
+
+    `uncertain` tells of how many pages a version of one of the times may have been thinned out or forgotten, so that
+    they were compared with an older one.
+    """
 
     added: list[VersionRow] = field(default_factory=list)
     removed: list[VersionRow] = field(default_factory=list)
@@ -37,6 +54,7 @@ class SiteChanges:
     changed: list[Changed] = field(default_factory=list)
     unchanged: int = 0
     unreadable: int = 0
+    uncertain: int = 0
 
     def counts(self) -> dict[str, int]:
         """How many pages there are of each kind."""
@@ -51,6 +69,10 @@ class SiteChanges:
     def figures(self) -> str:
         """The same in words."""
         return ", ".join(f"{count:,} {kind}" for kind, count in self.counts().items())
+
+    def differing(self) -> int:
+        """How many pages differ."""
+        return sum(self.counts().values()) - self.unchanged
 
     def at_most(self, count: int | None) -> SiteChanges:
         """The first pages of each kind."""
@@ -74,31 +96,40 @@ class SiteComparison:
         found.removed = _others(found.removed, {move.old.arc for move in found.moved})
         found.added = _others(found.added, {move.new.arc for move in found.moved})
         found.moved.sort(key=lambda move: (-move.similarity, move.new.url))
-        found.changed = sorted(self._scored(pairs), key=_most_changed)
+        found.changed = sorted([*found.changed, *self._scored(pairs)], key=_most_changed)
         found.unreadable = self._reading.unreadable
         return found
 
     def _sort(self, before: str, after: str) -> list[tuple[VersionRow, VersionRow]]:
         """Find what was added and removed by the index alone; returns the pages that have another version."""
         found = self._found
+        lost = Lost(self._catalog, self._domain, before), Lost(self._catalog, self._domain, after)
         numbers = {row.arc: row.number for row in self._catalog.versions_at(self._domain, before)}
         replaced: dict[str, VersionRow] = {}
         for row in self._catalog.versions_at(self._domain, after):
             number = numbers.pop(row.arc, None)
             if number is None:
-                found.added.append(row)
-            elif number == row.number:
+                gap = lost[0].gap_of(row)
+                if gap is None:
+                    found.added.append(row)
+                else:
+                    found.changed.append(Changed(None, row, None, gap=gap))
+                continue
+            found.uncertain += row.arc in lost[0].arcs or row.arc in lost[1].arcs
+            if number == row.number:
                 found.unchanged += 1
             else:
                 replaced[row.arc] = row
-        return list(self._pairs(before, numbers, replaced))
+        return list(self._pairs(before, numbers, replaced, lost[1]))
 
     def _pairs(
-        self, before: str, gone: dict[str, int], replaced: dict[str, VersionRow]
+        self, before: str, gone: dict[str, int], replaced: dict[str, VersionRow], lost: Lost
     ) -> Iterator[tuple[VersionRow, VersionRow]]:
         """The rows of the old state that are wanted after all; only few of many are, so none was kept."""
         for row in self._catalog.versions_at(self._domain, before) if gone or replaced else ():
-            if row.arc in gone:
+            if row.arc in gone and (gap := lost.gap_of(row)):
+                self._found.changed.append(Changed(row, None, None, gap=gap))
+            elif row.arc in gone:
                 self._found.removed.append(row)
             elif new := replaced.get(row.arc):
                 if _kind(row) == _kind(new):
@@ -124,6 +155,13 @@ class SiteComparison:
         return Changed(old, new, score, words.removed, words.added, lines)
 
 
+def compared(
+    catalog: Catalog, domain: str, tags: tuple[str, str], reading: Reading, characters: int = 0
+) -> SiteChanges:
+    """What changed in a domain from one crawl to another, by their commitTags."""
+    return SiteComparison(catalog, domain, reading, characters).between(*(moment_of(tag) or "" for tag in tags))
+
+
 def _kind(row: VersionRow) -> tuple[str, str, str]:
     """What makes a version."""
     return row.sha256, row.mime_type, row.charset
@@ -134,4 +172,4 @@ def _others(rows: list[VersionRow], taken: set[str]) -> list[VersionRow]:
 
 
 def _most_changed(page: Changed) -> tuple[float, str]:
-    return (inf if page.score is None else -page.score), page.new.url
+    return (inf if page.score is None else -page.score), page.page.url

@@ -25,7 +25,7 @@ from webarc.sql.locks import FileLocks
 from webarc.sql.statements import statement, statements
 
 # To be raised whenever texts are read, folded or packed in another way than before.
-_READING = 2
+_READING = 3
 _VERSION = _READING * 10_000 + int(unidata_version.split(".")[0]) * 100 + int(unidata_version.split(".")[1])
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 _WAIT = 30.0

@@ -138,6 +138,11 @@ class Index:
         """How many versions a domain has in all."""
         return self._count("version_count", domain)
 
+    def versions_of(self, domain: str, commit_tag: str) -> int:
+        """How many versions came with a commit."""
+        with self._database.reading() as connection:
+            return int(run(connection, "version_tagged", domain=domain, commit_tag=commit_tag).scalar() or 0)
+
     def history(self, domain: str, arc: str) -> list[VersionRow]:
         """All versions of one ARC, oldest first."""
         with self._database.reading() as connection:
@@ -216,6 +221,17 @@ class Index:
         with self._database.reading() as connection:
             rows = run(connection, "guest_visits", domain=domain)
             return [GuestRow(row.commit_tag, row.crawl_time, int(row.versions), int(row.size)) for row in rows]
+
+    def newest_change(self, domain: str) -> str | None:
+        """The commitTag of the last crawl that brought a version to a domain or removed one, as a guest or not."""
+        with self._database.reading() as connection:
+            found: str | None = run(connection, "version_newest", domain=domain).scalar()
+            return found
+
+    def has_gaps(self, domain: str) -> bool:
+        """Whether versions of a domain were thinned out or forgotten while later ones of the same page stayed."""
+        with self._database.reading() as connection:
+            return run(connection, "version_gap", domain=domain).first() is not None
 
     def totals(self, domain: str) -> TotalsRow:
         """How much a domain has in all."""

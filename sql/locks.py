@@ -12,8 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from webarc.errors import Locked
+from webarc.heartbeat import beat
 
 _TRY_AGAIN = 0.005
+_LONGEST_NAP = 0.04
+LONGEST_WAIT = 3600.0
 
 
 def lock_folder(database: Path) -> Path:
@@ -44,7 +47,7 @@ class FileLocks:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only writer; waiting here is a queue, waiting for SQLite's own lock is a lottery."""
+        """Be the only writer; SQLite's own lock would be waited for a much shorter time."""
         with self._locked("write", fcntl.LOCK_EX):
             yield
 
@@ -65,15 +68,15 @@ class FileLocks:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @contextmanager
-    def _locked(self, name: str, kind: int, *, wait: float | None = None, behind_gate: bool = False) -> Iterator[None]:
+    def _locked(self, name: str, kind: int, *, wait: float = LONGEST_WAIT, behind_gate: bool = False) -> Iterator[None]:
         handle = self._opened(name)
         try:
             if behind_gate:
                 # Readers that come and go without a pause would otherwise keep a replacement waiting for ever.
                 with self._locked("gate", fcntl.LOCK_SH):
-                    fcntl.flock(handle, kind)
+                    take(handle, kind, self._folder, wait)
             else:
-                _take(handle, kind, wait, self._folder)
+                take(handle, kind, self._folder, wait)
             yield
         finally:
             os.close(handle)
@@ -87,11 +90,9 @@ class FileLocks:
             return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
-def _take(handle: int, kind: int, wait: float | None, folder: Path) -> None:
-    if wait is None:
-        fcntl.flock(handle, kind)
-        return
-    end = time.monotonic() + wait
+def take(handle: int, kind: int, folder: Path, wait: float = LONGEST_WAIT) -> None:
+    """Lock an open file as soon as others let go of it; Locked if they do not in time."""
+    end, nap = time.monotonic() + wait, _TRY_AGAIN
     while True:
         try:
             fcntl.flock(handle, kind | fcntl.LOCK_NB)
@@ -100,4 +101,6 @@ def _take(handle: int, kind: int, wait: float | None, folder: Path) -> None:
             if time.monotonic() >= end:
                 name = folder.name.removesuffix(".locks")
                 raise Locked(f"another process is using or rebuilding {name}; try again when it is done.") from None
-        time.sleep(_TRY_AGAIN)
+        beat()  # to wait for a lock is planned, and has an end
+        time.sleep(nap)
+        nap = min(nap * 2, _LONGEST_NAP)

@@ -1,4 +1,4 @@
-"""The index in a folder that the user may not write to: it is read as it stands."""
+"""The index, or the state, in a folder that the user may not write to: it is read as it stands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 from webarc.errors import DatabaseProblem
 from webarc.sql.database import Database, found_version
-from webarc.sql.locks import lock_folder
+from webarc.sql.locks import lock_folder, take
 from webarc.sql.schema import schema_version
 
 _PLAIN = {"mode": "ro", "uri": "true"}
@@ -33,10 +33,10 @@ def writable(path: Path) -> bool:
 
 
 class ReadOnlyFile(Database):
-    """An index that nothing can be added to from here."""
+    """A database that nothing can be added to from here."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"the index {str(path)!r}", "index")
+    def __init__(self, path: Path, family: str = "index") -> None:
+        super().__init__(f"the {family} {str(path)!r}", family)
         self._path = path
 
     def rebuilt(self) -> AbstractContextManager[Database]:
@@ -54,9 +54,10 @@ class ReadOnlyFile(Database):
 
     def _opened(self) -> Engine:
         if not self._path.exists():
+            cure = "ask its owner to run `webarc db-recover`, or name another place with --database"
             raise DatabaseProblem(
-                f"{str(self._path.parent)!r} has no index and may not be written to; "
-                "ask its owner to run `webarc db-recover`, or name another place with --database."
+                f"{str(self._path.parent)!r} has no {self.family} and may not be written to; "
+                f"{cure if self.family == 'index' else self._cure()}."
             )
         engine = self._checked(_PLAIN)
         if engine is None and not _is_behind_log(self._path):
@@ -89,7 +90,7 @@ class ReadOnlyFile(Database):
             yield
             return
         try:
-            fcntl.flock(handle, fcntl.LOCK_SH)
+            take(handle, fcntl.LOCK_SH, lock_folder(self._path))
             yield
         finally:
             os.close(handle)
@@ -101,7 +102,9 @@ class ReadOnlyFile(Database):
         raise DatabaseProblem(f"{self.name} may not be written to; {self._cure()}.")
 
     def _cure(self) -> str:
-        return "ask the owner of its folder to run `webarc db-recover`"
+        if self.family == "index":
+            return "ask the owner of its folder to run `webarc db-recover`"
+        return "run the command as the user who owns its folder"
 
 
 def _is_behind_log(path: Path) -> bool:

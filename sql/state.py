@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from webarc.errors import UsageProblem
-from webarc.sql.database import run
+from webarc.sql.database import Database, run
+from webarc.sql.readonly import ReadOnlyFile, writable
 from webarc.sql.sqlite import SqliteFile
 
 
@@ -41,13 +42,18 @@ Schedules = list[Schedule]
 class State:
     """The state of an archive; several processes may use it at once."""
 
-    def __init__(self, path: Path) -> None:
-        self._database = SqliteFile(path, "state")
+    def __init__(self, where: Path | Database) -> None:
+        self._database = SqliteFile(where, "state") if isinstance(where, Path) else where
 
     @classmethod
     def at(cls, path: Path) -> State:
         """The state in a file, which is made if it is not there."""
         return cls(path)
+
+    @classmethod
+    def to_read(cls, path: Path) -> State:
+        """The state in a file that need not be writable."""
+        return cls(path if writable(path) else ReadOnlyFile(path, "state"))
 
     def close(self) -> None:
         """Let go of all connections."""

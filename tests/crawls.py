@@ -41,12 +41,14 @@ class Ran:
 class Webarc:
     """The command line with an archive of its own."""
 
-    def __init__(self, archive: Path) -> None:
+    def __init__(self, archive: Path, prefix: tuple[str, ...] = ()) -> None:
         self.archive = archive
+        # What the command is run by, such as `nice`.
+        self.prefix = prefix
 
     def start(self, *arguments: str | Path, **more: str) -> subprocess.Popen[str]:
         """Start a command and leave it running."""
-        command = [sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
+        command = [*self.prefix, sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
         return subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -58,7 +60,7 @@ class Webarc:
 
     def run(self, *arguments: str | Path, stdin: str = "", **more: str) -> Ran:
         """Run a command to its end."""
-        command = [sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
+        command = [*self.prefix, sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
         done = subprocess.run(
             command,
             input=stdin,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -35,3 +35,21 @@ def read_only(place: Path) -> Iterator[Path]:
         yield place
     finally:
         subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@contextmanager
+def write_protected(place: Path) -> Iterator[tuple[str, ...]]:
+    """A folder whose permissions let nobody write, and what to run a command by so that they hold for root, too.
+
+    Root loses the right to pass over permissions, as no other user has it. Skips loudly where that cannot be.
+    """
+    prefix = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner")
+    with suppress(FileNotFoundError):
+        if not subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode:
+            subprocess.run(["chmod", "-R", "a-w", str(place)], check=True)
+            try:
+                yield prefix
+            finally:
+                subprocess.run(["chmod", "-R", "u+w", str(place)], check=True)
+            return
+    pytest.skip("rights cannot be given up here, so a write-protected folder is NOT tested")

@@ -107,6 +107,7 @@ def test_every_kind_of_change_is_found_most_changed_first(site: Webarc) -> None:
         "to": "2026-01-01T03:00:00@example.org",
         **{kind: len(pages) for kind, pages in EXPECTED.items()},
         "unchanged": 2,
+        "uncertain": 0,
     }
     assert listed(site, "-3") == EXPECTED
     scores = {line["new"]["url"].rpartition("/")[2]: line["score"] for line in others if line["change"] == "changed"}
@@ -179,7 +180,7 @@ def test_the_report_can_be_piped_and_fails_in_a_sentence(site: Webarc, tmp_path:
     [
         (("exampel.org",), "did you mean example.org"),
         ((DOMAIN, "-9"), "-9"),
-        ((DOMAIN, "2025"), "2026-01-01T01:00:00@example.org"),
+        ((DOMAIN, "2025"), "had not been crawled by 2026-01-01 00:59:59 CET; its first crawl is 2026-01-01T01:00:00@"),
         ((DOMAIN, "1", "2", "3"), "two can be compared, not 3"),
         ((DOMAIN, "--hmtl", "x"), "--hmtl"),
     ],

@@ -28,6 +28,12 @@ URL = "http://h.test/css/site.css"
         (r"a{background:url(a\)b.png)}", ["a)b.png"]),
         (r"a{background:url('\66 oo.png')}", ["foo.png"]),
         (r"a{background:url(\0.png)}", ["%EF%BF%BD.png"]),
+        (r"a{background:url(foo\28 1\29 .png)}", ["foo(1).png"]),
+        (r"a{background:url( \66\6f\00006f.png )}", ["foo.png"]),
+        ("a{background:url(\\66\r\noo.png)}b{c:url(\\66\too.png)}", ["foo.png"]),
+        (r"a{background:url(a\ b.png)}", ["a%20b.png"]),
+        ("a{background:url(a\\\nb.png)}b{c:url(x.png)}", ["x.png"]),
+        ("a{background:url(\u3000.png)}", ["%E3%80%80.png"]),
         ("/* url(no.png) */a{content:'url(no.png)'}", []),
         ("a{b:url(data:image/png;base64,AAAA)}c{d:url(#id)}", []),
         ("@namespace url(http://www.w3.org/1999/xhtml);a{b:url(x.png)}", ["x.png"]),
@@ -52,7 +58,21 @@ def test_a_style_sheet_in_utf_16() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["url(", "url('", "/*", "@import '", "image-set(", "image-set((", "\\", "'", "url(a ", "@namespace "]
+    "piece",
+    [
+        "url(",
+        "url('",
+        "/*",
+        "@import '",
+        "image-set(",
+        "image-set((",
+        "\\",
+        "'",
+        "url(a ",
+        "url(\\28 ",
+        "url(\\\n",
+        "@namespace ",
+    ],
 )
 def test_no_style_sheet_takes_long(piece: str) -> None:
     began = perf_counter()

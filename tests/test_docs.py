@@ -17,7 +17,7 @@ from webarc.archive.reports import read_urls
 from webarc.archive.tags import tag_name
 from webarc.archive.urls import canonical
 from webarc.cli.main import COMMANDS, cli
-from webarc.errors import WebarcError
+from webarc.errors import CHANGED, WebarcError
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
@@ -178,7 +178,7 @@ def error_classes(root: type[WebarcError] = WebarcError) -> Iterator[type[Webarc
 def test_every_exit_code_is_documented() -> None:
     page = (ROOT / "docs" / "exit-codes.md").read_text()
     documented = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
-    assert documented == {error.exit_code for error in error_classes()} | {0, 10}
+    assert documented == {error.exit_code for error in error_classes()} | {0, 10, CHANGED}
 
 
 def test_changelog_is_of_this_version() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.crawls import Webarc, environment
 from tests.histories import History, Page
+from tests.servers import Page as Answer
 from tests.servers import Site
 from webarc.archive.store import Archive
 
@@ -195,3 +196,10 @@ def test_nothing_is_fetched_and_no_lock_is_waited_for(tmp_path: Path) -> None:
                 assert webarc.run(*command).code == 0
         assert webarc.run("get", f"{url}new").code == 2
         assert len(site.requests) == asked
+
+
+def test_a_terminal_shows_old_encodings_as_browsers_do(tmp_path: Path) -> None:
+    webarc = Webarc(tmp_path / "archive")
+    with Site({"/": Answer(b"<p>\xad\xa1\xad\xea</p>", type="text/html; charset=euc-jp")}) as site:
+        webarc.crawl(site.url())
+        assert on_terminal(webarc, "get", site.url()) == (0, "<p>①㈱</p>")

@@ -54,6 +54,19 @@ LINKS = [
     ("<svg><a xlink:href=s>x</a></svg>", ["s"]),
     ("<!-- <a href=no> --><script>'<a href=no>'</script><textarea><a href=no></textarea>", []),
     ("<a href=x/y/../z/./w>", ["x/z/w"]),
+    (
+        "<link rel=alternate type=application/rss+xml href=rss>"
+        "<link rel=alternate type=application/atom+xml href=atom>",
+        ["rss", "atom"],
+    ),
+    ("<base href=b/><a href=''>x</a>", ["b/"]),
+    ("<base href=b/><a href>x</a>", ["b/"]),
+    ('<base href=b/><a href="#part">x</a>', ["b/"]),
+    ("<a href='#part' rel=nofollow>x</a><base href=b/><map><area href=''></map>", ["b/"]),
+    ("<base href=b/><a name=x>x</a><form action=''></form><iframe src=''></iframe><img src=''>", []),
+    ("<base href='#x'><a href=''>x</a>", []),
+    ("<base href=b/><iframe srcdoc='<a href=x><a href=&quot;&quot;><a href=#y>'></iframe>", ["b/x", "b/"]),
+    ("<iframe srcdoc='<base href=c/><a href=x><a href=&quot;&quot;>'></iframe>", ["c/x", "c/"]),
     ("<a href=//other.test/x>", ["http://other.test/x"]),
     ("<a href=/caf\u00e9?q=\u00e9>", ["http://h.test/caf%C3%A9?q=%C3%A9"]),
 ]
@@ -74,6 +87,23 @@ REQUISITES = [
     ("<style>@import 'i.css'; p{background:url(y.png)}</style>", ["i.css", "y.png"]),
     ("<svg><image href=i.svg /><use xlink:href=u.svg#part /><use href='#here' /></svg>", ["i.svg", "u.svg"]),
     ("<img src=data:image/png;base64,AA><img src=''>", []),
+    (
+        "<meta property=og:image content=o.png><meta name='og:video:secure_url' content=v.mp4>"
+        "<meta property=' OG:Audio ' content=a.ogg><meta name=twitter:image content=t.png>"
+        "<meta property=og:image:alt content=no><meta property=og:url content=no><meta name=og:image content=''>",
+        ["o.png", "v.mp4", "a.ogg", "t.png"],
+    ),
+    (
+        "<img class=lazy src=tiny.gif data-src=big.png data-srcset='b1.png 1x, b2.png 2x'>"
+        "<picture><source data-srcset='w.webp 2x'></picture><img data-src='{{ image }}'><div data-src=no></div>",
+        ["tiny.gif", "big.png", "b1.png", "b2.png", "w.webp"],
+    ),
+    (
+        '<iframe srcdoc=\'<link rel=stylesheet href=s.css><style>@import "i.css"</style>'
+        "<iframe srcdoc=&quot;&lt;img src=deep.png>&quot;></iframe>'></iframe>",
+        ["s.css", "i.css", "deep.png"],
+    ),
+    ("<iframe srcdoc='<base href=c/><img src=x.png>'></iframe><img src=y.png>", ["y.png", "c/x.png"]),
     ("<noscript><img src=n.png></noscript><template><img src=t.png></template>", ["n.png", "t.png"]),
 ]
 
@@ -363,3 +393,47 @@ def test_a_number_too_long_for_any_character(number: str, rest: str) -> None:
     page = read_html(f"<title>&#{number};</title><a href='/&#{number};'>x</a>{rest}".encode(), "http://a/", "text/html")
     assert page.title == ("A" if number.endswith("65") else "\N{REPLACEMENT CHARACTER}")
     assert len(page.links) == 1
+
+
+DRAWN = [
+    "<svg><title>",
+    "<svg><title>t</title><style>",
+    "<svg><style><p>",
+    "<svg><script>",
+    "<svg><script/><textarea/><g>",
+    "<svg/><svg a=b/></svg>",
+    "<svg><foreignObject><style><img src=no></style></foreignObject>",
+    "<svg><foreignObject><textarea><a href=no></textarea></foreignObject><textarea>",
+    "<svg><desc><title><a href=no></title>",
+    "<svg><![CDATA[ <a href=no> ]]>",
+    "<svg><title><![CDATA[ <a href=b> ]]></title></svg>",
+    "<svg><xmp></svg><textarea><a href=no></textarea>",
+    "<svg><font><xmp></font></svg>",
+    "<svg><font color=red><xmp><a href=no></xmp></svg>",
+    "<math><mi><style><img src=no></style></mi><style>",
+    "<math><title><style>",
+    "<svg><svg></svg><title>",
+    "<script><!-- <script></script> <a href=no> --></script>",
+    "<script><!-- <script></script></script>",
+    "<script><!-- </script>",
+    "<title>x</title><svg><title>y</title></svg><title>z</title>",
+    "<svg><title>y</title></svg><title>z</title>",
+    "<svg><style>@import 's.css';</style><style><![CDATA[p { background: url(t.png) }]]></style></svg>",
+]
+
+
+@pytest.mark.parametrize("page", DRAWN)
+def test_very_large_pages_are_read_as_the_tree_builder_reads_them(page: str) -> None:
+    page += "<a href=a>x</a><img src=i><title>late</title>"
+    large, small = read(page + PADDING), read(page)
+    assert is_monstrous((page + PADDING).encode()) and not is_monstrous(page.encode())
+    assert sorted(large.links) == sorted(small.links)
+    assert names(large, "link")[-1:] == ["a"]
+    assert large.title == small.title or page.startswith("<math>")
+
+
+def test_drawings_do_not_make_reading_slow() -> None:
+    for piece in ("<svg>", "<svg></svg>", "<svg><title>", "<svg><style>", "<svg><style><!--", "<svg><![CDATA["):
+        began = perf_counter()
+        read(piece * 50_000)
+        assert perf_counter() - began < 5

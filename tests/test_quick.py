@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from webarc.crawler.elements import Findings
+from webarc.crawler.elements import ITSELF, Findings
 from webarc.crawler.html import read_html, read_thoroughly
 from webarc.crawler.quick import read_quickly
 
@@ -28,7 +28,9 @@ def thoroughly(page: str) -> list[Any]:
 
 
 def shown(found: Findings) -> list[Any]:
-    return [found.title, list(found.links.items()), list(found.requisites), found.base, found.nofollow]
+    # An anchor that leads to the page itself says nothing but under a base, where pages are not read quickly.
+    links = [link for link in found.links.items() if link[0] != ITSELF]
+    return [found.title, links, list(found.requisites), found.base, found.nofollow, found.frames]
 
 
 PLAIN = [
@@ -44,6 +46,10 @@ PLAIN = [
     '<script src="s"></script><script>if (a < b) "<a href=\'no\'>"</script><style>@import "i"; p{x:url(y)}</style>',
     '<!-- <a href="no"> - -- --><!----><!--[if IE]><a href="no"><![endif]--><?xml version="1.0"?><a href="x">',
     "<title></title><title>second</title>",
+    '<meta property="og:image" content="o.png"><meta name="twitter:image:src" content="t.png"><meta name="og:video"/>',
+    '<meta property="og:image:alt" content="no"><meta property="og:title" content="og:image"><img data-src="l">',
+    '<img class="lazy" data-src="l.png" data-srcset="m.png 2x">',
+    '<iframe srcdoc="<img src=&quot;i&quot;>" src="s"></iframe>',
     '<table><tr><td><a href="1"></a></td><td>x</tr></table><a href="2">',
     '<table class="t"><caption><a href="1"></a></caption>\n<tbody><tr><th><table><tr><td></table></th></tr></table>',
     '<select name="s"><option value="1">1</option></select><textarea rows="2"><a href="no"></textarea><a href>',

@@ -23,8 +23,8 @@ def ring() -> Ring:
 
 @pytest.fixture
 def reader(ring: Ring, tmp_path: Path) -> Iterator[ReaderLine]:
-    with ReaderLine(ring, tmp_path / "cache" / "links.db") as line:
-        line.begin("2026-11-15 23:50:00")
+    with ReaderLine.begin(ring, tmp_path / "cache" / "links.db") as line:
+        line.know("2026-11-15 23:50:00")
         yield line
 
 
@@ -71,8 +71,8 @@ def test_what_was_told_lately_is_not_told_again_until_it_is_to_be(reader: Reader
 def test_the_next_crawl_needs_no_body_for_what_has_not_changed(ring: Ring, tmp_path: Path) -> None:
     found: list[Reading | None] = []
     for crawl in ("1", "2"):
-        with ReaderLine(ring, tmp_path / "links.db") as line:
-            line.begin(crawl)
+        with ReaderLine.begin(ring, tmp_path / "links.db") as line:
+            line.know(crawl)
             found += answers(line, question(None), question(None, sha256="1"))
             answers(line, *([question(page("a"))] if crawl == "1" else []))
             line.close(sweep=True)

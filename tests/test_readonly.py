@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.archives import user_git
 from tests.crawls import Webarc
-from tests.disks import read_only
+from tests.disks import read_only, write_protected
 from tests.servers import Site
 
 
@@ -26,6 +27,7 @@ def test_a_sound_archive_is_found_sound(crawled: tuple[Webarc, Site, Path]) -> N
     with read_only(webarc.archive):
         ran = webarc.run("verify")
     assert ran.code == 0 and ran.out.startswith("Sound: 2 versions of 1 domain"), (ran.out, ran.err)
+    assert ran.out.endswith(" s; nothing is lost or altered.\n")
 
 
 @pytest.mark.parametrize("harm", ["file", "tag"])
@@ -49,3 +51,37 @@ def test_what_must_write_says_what_to_do(crawled: tuple[Webarc, Site, Path], com
         ran = webarc.run(*(site.url() if word == "URL" else word for word in command.split()))
     assert ran.code == 3 and ran.err.count("\n") == 1 and ran.out == "", (ran.out, ran.err)
     assert "may not be written to; run the command as the user who owns it" in ran.err
+
+
+@pytest.mark.parametrize("how", ["disk", "user"])
+def test_status_says_that_it_can_be_read_only(crawled: tuple[Webarc, Site, Path], how: str) -> None:
+    webarc, site, _ = crawled
+    assert webarc.run("schedule", "add", "x", "--every", "1d", site.url()).code == 0
+    assert webarc.run("status", "--json").result()["writable"]
+    with protected(webarc, how) as reader:
+        words, found, schedules = reader.run("status"), reader.run("status", "--json"), reader.run("schedule", "list")
+        adding = reader.run("schedule", "add", "y", "--every", "1d", site.url())
+    assert words.code == 0 and words.out.endswith("Everything is well.\n"), (words.out, words.err)
+    assert "Access     may be read here, but not written to" in words.out and words.err == ""
+    assert (found.result()["well"], found.result()["writable"], found.result()["remarks"]) == (True, False, [])
+    assert schedules.code == 0 and "every 1d" in schedules.out
+    assert adding.code == 3 and adding.err.count("\n") == 1 and "may not be written to" in adding.err
+
+
+def test_damage_in_an_archive_that_may_only_be_read(crawled: tuple[Webarc, Site, Path]) -> None:
+    webarc, _, folder = crawled
+    (folder / ".git" / "HEAD").write_text("nonsense")
+    with protected(webarc, "user") as reader:
+        ran = reader.run("status")
+    assert ran.code == 11 and "Something is broken." in ran.out and "may be read here" in ran.out
+
+
+@contextmanager
+def protected(webarc: Webarc, how: str) -> Iterator[Webarc]:
+    """The same archive for somebody who may not write to it: because of the disk, or of its permissions."""
+    if how == "disk":
+        with read_only(webarc.archive):
+            yield webarc
+    else:
+        with write_protected(webarc.archive) as prefix:
+            yield Webarc(webarc.archive, prefix)

@@ -56,6 +56,25 @@ PAGES = [
     ("<a href=mailto:a@b.c>x</a><a href=http://>y</a>", "<a href=mailto:a@b.c>x</a><a href=http://>y</a>"),
     ("<base href=/ target=_top><a href=b>x</a>", '<base href="" target=_top><a href="../b.html">x</a>'),
     ("<base href=/b><a href=#p>x</a>", '<base href=""><a href="../b.html#p">x</a>'),
+    (
+        "<base href=/b><a href=''>x</a><a href>y</a>",
+        '<base href=""><a href=\'../b.html\'>x</a><a href="../b.html">y</a>',
+    ),
+    ("<base href=/b><form action=''></form>", "<base href=\"\"><form action=''></form>"),
+    (
+        "<img src=/i.png data-src=/i.png data-srcset='/i.png 2x'>",
+        '<img src="../i.png" data-src="../i.png" data-srcset=\'../i.png 2x\'>',
+    ),
+    ("<meta property=og:image content=/i.png>", '<meta property=og:image content="../i.png">'),
+    (
+        "<iframe srcdoc='<img src=/i.png><a href=/b?x&amp;amp;y>x</a>'></iframe>",
+        '<iframe srcdoc=\'&lt;img src="../i.png">&lt;a href="http://h.test/b?x&amp;amp;y">x&lt;/a>\'></iframe>',
+    ),
+    (
+        "<base href=/b><iframe srcdoc='<a href=&quot;&quot;>x</a>'></iframe>",
+        '<base href=""><iframe srcdoc=\'&lt;a href="../b.html">x&lt;/a>\'></iframe>',
+    ),
+    ("<iframe srcdoc='<p>x</p>'></iframe>", "<iframe srcdoc='<p>x</p>'></iframe>"),
     ("<base href=/b><svg><use href=#p /></svg>", '<base href=""><svg><use href=#p /></svg>'),
     (
         "<img src=/i.png srcset='/i.png 1x,/no.png 2x'>",
@@ -294,6 +313,7 @@ HOSTILE = {
     "sets": "<style>image-set(",
     "imports": "<style>@import ",
     "blanks": "<a x    ",
+    "frames": "<iframe srcdoc='<iframe srcdoc=\"<img src=/no>\">'>",
 }
 
 

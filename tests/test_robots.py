@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.crawls import Webarc
+from tests.servers import Page, Site
 from webarc.crawler.robots import LARGEST, Robots, nofollow_header, product_token
 
 DATA = Path(__file__).parent / "data"
@@ -77,6 +79,124 @@ def test_which_group_is_ours(line: str, ours: bool) -> None:
     robots = rules(f"User-agent: *\nDisallow: /all\n\n{line}\nDisallow: /ours\n")
     assert robots.allows("http://h.test/ours") is not ours
     assert robots.allows("http://h.test/all") is ours
+
+
+# The vectors of Google's public tests (robotstxt, robots_test.cc) in short, and those of RFC 9309, 2.2: which of the
+# targets may be asked for by webarc.
+GOOGLE = "user-agent: webarc\ndisallow: /\nallow: "
+VECTORS = [
+    ("foo: webarc\nbar: /\n", "/x", ""),
+    ("user-agent webarc\ndisallow /x\n", "/y", "/x"),
+    ("user agent webarc\ndissallow: /x\ndisalow: /a\ndiasllow: /b\ndisallaw: /c", "/y", "/x /a /b /c"),
+    ("USER-AGENT: webarc\nALLOW: /x/\nDISALLOW: /\n", "/x/y", "/a/b"),
+    ("uSeR-aGeNt\t:\twebarc\naLLoW :/x/\ndIsAlLoW\t:/", "/x/y", "/a/b"),
+    ("allow: /foo/\nuser-agent: other\ndisallow: /\n\nuser-agent: webarc\ndisallow: /foo\n", "/z", "/foo/b"),
+    # Groups of one agent are one group, whatever lies between; rules of others do not count.
+    (
+        "user-agent: webarc\ndisallow: /\nallow: /x/\nuser-agent: b\nallow: /y/\nuser-agent: webarc\nallow: /z/",
+        "/x/a /z/a",
+        "/y/a",
+    ),
+    ("user-agent: a\nuser-agent: WEBARC/2.1\ndisallow: /x", "/y", "/x"),
+    ("user-agent: webarc images\ndisallow: /x", "/y", "/x"),
+    ("user-agent: *\ndisallow: /\nuser-agent: webarc\ndisallow:", "/x", ""),
+    ("user-agent: * and all others\ndisallow: /x", "/y", "/x"),
+    ("user-agent: *\tdisallow: /x", "/x", ""),
+    ("user-agent: *\ndisallow: /\n\nuser-agent: webarc\ncrawl-delay: 1", "/x", ""),
+    # Other records end no group; those without an agent, or without a separator, mean nothing.
+    ("user-agent: other\nsitemap: /s\nuser-agent: *\ndisallow: /", "", "/x"),
+    ("user-agent: webarc\ninvalid-unknown-line: x\nuser-agent: *\ndisallow: /", "", "/x"),
+    ("user-agent: webarc\ncontent-signal: ai-train=no\nuser-agent: other\ndisallow: /", "", "/x"),
+    ("user-agent: webarc\ncrawl-delay: 3\nuser-agent: other\ndisallow: /", "", "/x"),
+    (
+        "user-agent: webarc\nnoindex: /\nrequest-rate: 1/5\nvisit-time: 0600-0845\nhost: h\nuser-agent: b\ndisallow: /",
+        "",
+        "/x",
+    ),
+    ("user-agent: webarc\ndisallow\nallow robots to read this\n<html>\nuser-agent: b\ndisallow: /", "", "/x"),
+    ("user-agent: webarc\nclean-param: a /x\n# c\n\n\ndisallow: /x", "/y", "/x"),
+    ("user-agent: webarc\ndisallow:\nuser-agent: other\ndisallow: /", "/x", ""),
+    # Line ends, marks at the beginning, and what is neither.
+    ("user-agent: webarc\rdisallow: /x\r\ndisallow: /y\n\rdisallow: /z", "/a", "/x /y /z"),
+    ("\ufeff\ufeffuser-agent: webarc\ndisallow: /x", "/y", "/x"),
+    (
+        "user-agent: webarc\ndisallow: /a\x0cdisallow: /x\ndisallow: /b\u2028allow: /b",
+        "/x /a",
+        "/b%E2%80%A8allow:%20/b",
+    ),
+    ("\xa0user-agent: webarc\u3000\n\xa0disallow: /x\xa0", "/y", "/x"),
+    # The longest rule wins, allow wins among equals, case counts.
+    ("user-agent: webarc\ndisallow: /x/page.html\nallow: /x/", "/x/a", "/x/page.html"),
+    ("user-agent: webarc\ndisallow: /x\nallow: /x/", "/x/", "/x"),
+    ("user-agent: webarc\ndisallow: /x\nallow: /x\ndisallow: /Y", "/x /y", "/Y"),
+    ("user-agent: webarc\nallow: /page\ndisallow: /*.html", "/page", "/page.html"),
+    ("user-agent: webarc\nallow: /x/page.\ndisallow: /*.html", "/x/page.html", "/x/y.html"),
+    ("user-agent: webarc\ndisallow: x\nallow: y", "/x", ""),
+    # Special characters.
+    (GOOGLE + "/fish*", "/fish /fish.html /fishheads/a?id=1", "/Fish.asp /catfish /?id=fish"),
+    (GOOGLE + "/fish/", "/fish/ /fish/?id=1", "/fish /fish.html"),
+    (GOOGLE + "/*.php", "/a.php /f/a.php?p /index?f=a.php/", "/php/ /windows.PHP"),
+    (GOOGLE + "/*.php$", "/a.php", "/a.php?p /a.php/ /a.php5 /aaaphpaaa"),
+    (GOOGLE + "/fish*.php", "/fishheads/catfish.php?p", "/Fish.PHP"),
+    (GOOGLE + "/$", "/", "/page.html"),
+    (GOOGLE + "/dir/index.html", "/dir/ /dir/index.html", "/dir/index.htm"),
+    ("user-agent: webarc\ndisallow: /foo/quz#qux\nallow: /", "/foo/bar", "/foo/quz"),
+    ("user-agent: webarc\ndisallow: /foo/bar$\nallow: /foo/bar/qux", "/foo/bar/ /foo/bar/qux", "/foo/bar"),
+    # Percent-encoding, as the table of RFC 9309 has it.
+    (GOOGLE + "/foo/bar?baz=https://foo.bar", "/foo/bar?baz=https://foo.bar", "/foo/bar?baz"),
+    (GOOGLE + "/foo/\u30c4", "/foo/%E3%83%84", "/foo/x"),
+    (GOOGLE + "/foo/%E3%83%84", "/foo/%E3%83%84", "/foo/%E3%83"),
+    (GOOGLE + "/foo/%62%61%7A", "/foo/baz", "/foo/ba"),
+    (GOOGLE + "/file-with-a-%2A.html", "/file-with-a-*.html", "/file-with-a-x.html"),
+    (GOOGLE + "/foo-%24", "/foo-$", "/foo-"),
+    (GOOGLE + "/a%2fb", "/a%2Fb", "/a/b"),
+]
+
+
+@pytest.mark.parametrize(("text", "allowed", "forbidden"), VECTORS)
+def test_conformance(text: str, allowed: str, forbidden: str) -> None:
+    robots = rules(text)
+    assert {target: robots.allows(f"http://h.test{target}") for target in (allowed + " " + forbidden).split()} == {
+        **dict.fromkeys(allowed.split(), True),
+        **dict.fromkeys(forbidden.split(), False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "delay"),
+    [
+        ("user-agent: webarc\nuser-agent: b\ndisallow: /\ncrawl-delay: 4", 4),
+        ("user-agent: webarc\ncrawl-delay: 10\nuser-agent: b\ncrawl-delay: 5\ndisallow: /x", 10),
+        ("user-agent: b\ncrawl-delay: 5\nuser-agent: webarc\ndisallow: /x", None),
+        ("user-agent: b\nnoindex: /\nuser-agent: webarc\ncrawl delay 5", 5),
+        ("user-agent: *\ncrawl-delay: 5\nuser-agent: webarc\ndisallow: /x", None),
+        ("user-agent: *\ncrawl-delay: 5\nuser-agent: b\ndisallow: /x", 5),
+    ],
+)
+def test_whom_a_crawl_delay_is_for(text: str, delay: float | None) -> None:
+    assert rules(text).crawl_delay == delay
+
+
+def test_part_of_a_byte_order_mark_is_not_part_of_the_first_line() -> None:
+    for mark in (b"\xef", b"\xef\xbb", b"\xef\xbb\xbf"):
+        assert not Robots.from_answer(200, mark + b"user-agent: *\ndisallow: /", AGENT).allows("http://h.test/x")
+
+
+def test_a_file_that_is_not_obeyed_still_names_sitemaps() -> None:
+    robots = rules("user-agent: *\ndisallow: /\ncrawl-delay: 9\nsite-map: /a # b\nSitemaps /c").ignored()
+    assert robots.allows("http://h.test/x")
+    assert (robots.crawl_delay, robots.sitemaps) == (None, ["/a", "/c"])
+
+
+def test_unknown_lines_do_not_open_a_closed_site(webarc: Webarc) -> None:
+    others = "Crawl-delay: 0.1\nContent-Signal: search=yes\nNoindex: /x\n"
+    robots = f"User-agent: webarc\n{others}User-agent: other\nDisallow: /closed\n"
+    pages = {"/": "<a href=/closed>c</a><a href=/open>o</a>", "/closed": "c", "/open": "o"}
+    with Site({**pages, "/robots.txt": Page(robots, type="text/plain")}) as site:
+        rows = webarc.report(site.url())
+        assert rows[site.url("/closed")]["reason"] == "robots"
+        assert rows[site.url("/open")]["outcome"] == "stored"
+        assert "/closed" not in site.targets()
 
 
 def test_groups_of_one_agent_are_joined() -> None:

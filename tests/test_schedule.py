@@ -152,9 +152,9 @@ def test_crontab(kind: str, spec: str, when: str) -> None:
     assert "%" not in line.replace(r"\%", "")
     if when:
         assert " ".join(fields[:5]) == when
-        assert command[3:] == ["crawl", "--depth", "3", url]
+        assert command[3:] == ["crawl", "-q", "--depth", "3", url]
     else:
-        assert command[3:] == ["schedule", "run", "--once", "n"]
+        assert command[3:] == ["schedule", "run", "-q", "--once", "n"]
 
 
 def test_systemd() -> None:

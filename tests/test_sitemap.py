@@ -32,8 +32,25 @@ PAGES = ["http://h.test/a?x=1&y=2", "http://h.test/b", "http://h.test/c"]
         gzip.compress(SMALL.encode()),
         SMALL.replace("UTF-8", "UTF-16").encode("utf-16"),
         SMALL.replace(f' xmlns="{NAMESPACE}"', "").encode(),
+        b"\xef\xbb\xbf\r\n\t " + SMALL.encode(),
+        SMALL.replace("UTF-8", "UTF-16").encode("utf-16-be"),
+        gzip.compress(SMALL[:300].encode()) + gzip.compress(b"") + gzip.compress(SMALL[300:].encode()) + b"\0padding",
+        SMALL.replace("&amp;", "&").replace("/b", "/\x0bb").encode(),
+        SMALL.replace("<urlset", "<!DOCTYPE urlset SYSTEM 'http://h.test/x.dtd'><!-- <html> --><urlset").encode(),
+        SMALL.replace("<url", "<s:url").replace("</url", "</s:url").replace("loc>", "s:loc>").encode(),
     ],
-    ids=["plain", "gzip", "utf-16", "no namespace"],
+    ids=[
+        "plain",
+        "gzip",
+        "utf-16",
+        "no namespace",
+        "blanks",
+        "utf-16 unmarked",
+        "members",
+        "broken",
+        "doctype",
+        "prefix",
+    ],
 )
 def test_a_list_of_pages(body: bytes) -> None:
     found = read_sitemap(body, URL)
@@ -84,12 +101,42 @@ def test_broken_gzip_is_named() -> None:
 
 
 def test_no_more_pages_than_the_protocol_allows() -> None:
-    body = "".join(f"<url><loc>http://h.test/{number}</loc></url>" for number in range(50_100))
-    assert len(read_sitemap(f"<urlset>{body}</urlset>".encode(), URL).pages) == 50_000
-    assert (
-        len(read_sitemap("\n".join(f"http://h.test/{number}" for number in range(50_100)).encode(), URL).pages)
-        == 50_000
-    )
+    pages = [f"http://h.test/{number}" for number in range(50_100)]
+    entries = "".join(f"<url><loc>{page}</loc></url>" for page in pages)
+    items = "".join(f"<item><link>{page}</link></item>" for page in pages)
+    for body in (f"<urlset>{entries}</urlset>", "\n".join(pages), f"<rss>{items}</rss>"):
+        found = read_sitemap(body.encode(), URL)
+        assert found.pages == pages[:50_000]
+        assert "more than 50,000 URLs" in found.problem
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (gzip.compress(b"") * 100_000, "too many parts"),
+        (b"<urlset>" + b"<a>" * 2_000_000, "too many elements"),
+        (b"<urlset>" + b"<a/>" * 2_100_000, "too many elements"),
+        (b"<urlset>&<![CDATA[" * 1_000_000, "well-formed"),
+        (b"<!--" * 1_000_000, "well-formed"),
+        (b"<!DOCTYPE x [ " * 1_000_000, "document type"),
+        (b"<urlset><url><loc>" + b"x" * 10_000_000 + b"</loc></url></urlset>", ""),
+    ],
+    ids=["members", "deep", "wide", "cdata", "comments", "doctypes", "long"],
+)
+def test_a_hostile_file_costs_little(body: bytes, problem: str) -> None:
+    began = perf_counter()
+    found = read_sitemap(body, URL)
+    assert perf_counter() - began < 10
+    assert (found.pages, problem in found.problem) == ([], True)
+
+
+def test_entities_of_other_encodings_are_not_obeyed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("stolen")
+    doctype = f'<!DOCTYPE urlset [<!ENTITY e SYSTEM "{tmp_path.as_uri()}/secret">]>'
+    declared = f"{doctype}<urlset><url><loc>/&e;</loc></url></urlset>"
+    for encoding in ("utf-7", "cp037", "utf-16", "utf-8"):
+        body = f'<?xml version="1.0" encoding="{encoding}"?>{declared}'.encode(encoding)
+        assert read_sitemap(body, URL).pages == []
 
 
 @settings(max_examples=100, deadline=None)

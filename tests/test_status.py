@@ -50,10 +50,14 @@ def test_a_quiet_archive_is_well(crawled: tuple[Webarc, Site, Path]) -> None:
     assert found["index"]["behind"] == 0 and found["index"]["size"] > 0
     packs = sum(path.stat().st_size for path in folder.glob(".git/objects/pack/*"))
     assert found["disk"]["history"] == packs > 0
+    taken = subprocess.run(["du", "-s", "-B1", webarc.archive], capture_output=True, text=True, check=True).stdout
+    # The archive folder itself is not in it.
+    assert found["disk"]["allCounted"] and 0 < int(taken.split()[0]) - found["disk"]["taken"] <= 65_536
     assert webarc.run("verify").code == 0
     user_git(folder, "pack-refs", "--all")
     assert (status(webarc)["verified"], status(webarc)["index"]["behind"]) == (1, 0)
     words = webarc.run("status").out
+    assert " taken, " in words and " of it history; " in words and ": nothing lost or altered\n" in words
     assert (
         str(webarc.archive) in words and "all found sound since 20" in words and words.endswith("Everything is well.\n")
     )

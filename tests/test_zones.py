@@ -261,7 +261,7 @@ def test_the_setting_rules_reading_and_printing_and_not_json(archive: Archive) -
         (["log", DOMAIN], "2026-07-01 13:00:00 CEST"),
         (["changes", DOMAIN, "2026-07-01 12:30", "-1"], "2026-03-29T02:00:00@example.org -> "),
         (["changes", DOMAIN, "2020-01-01", "-1"], "2020-01-01 23:59:59 CET"),
-        (["changes", DOMAIN, "-4", "-3", "--html", "-"], "version 3 of 2026-07-01 13:00:00 CEST to 4 of"),
+        (["changes", DOMAIN, "-4", "-3", "--html", "-"], "version 3 of 2026-07-01 13:00:00 CEST to version 4 of"),
         (["checkout", DOMAIN, "{new}", "--at", "2026-07-01"], "at 2026-07-01 23:59:59 CEST:"),
         (["checkout", DOMAIN, "{new}", "--at", "2020-07-01"], "at 2020-07-01 23:59:59 CEST; its first"),
         (["forget", f"{DOMAIN}/old", "--reason", "x"], "2026-10-25 02:30:00 CEST"),

@@ -25,12 +25,16 @@
       Locked                   12   another living process holds the lock
       Stopped                  13   a limit or the user ended the work early
 
-The message is one sentence: what happened and what to do next. Code 10 (repaired) is a result, not an error.
+The message is one sentence: what happened and what to do next. Codes 10 (repaired)
+and 20 (something is new or changed, if somebody asked to be told so) are results, not errors.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
+
+# What a command ends with that found something new or changed, if it was asked to say so.
+CHANGED = 20
 
 
 class WebarcError(Exception):
@@ -147,6 +151,10 @@ class Stopped(WebarcError):
     """A limit or the user ended the work early."""
 
     exit_code = 13
+
+
+class Stalled(WebarcError):
+    """A crawl came to a standstill and was ended."""
 
 
 def worst(codes: list[int]) -> int:

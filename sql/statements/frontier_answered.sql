@@ -1,1 +1,1 @@
-SELECT count(*) FROM asked WHERE url = ? AND outcome IN ('stored', 'unchanged')
+SELECT count(*) FROM asked WHERE url IN (?, ?) AND outcome IN ('stored', 'unchanged')

@@ -1,1 +1,1 @@
-SELECT outcome, target FROM asked WHERE url = ?
+SELECT outcome, target FROM asked WHERE url IN (?, ?)

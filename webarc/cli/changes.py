@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.changed_exit_code import changed_exit_code_option
 from webarc.cli.context import Context, command
 from webarc.cli.diff import at_most_two
-from webarc.cli.output import json_line, rows
+from webarc.cli.output import counted, json_line, rows
 from webarc.cli.versions import chosen_domain, opened, version_json
 from webarc.diff.shares import rounded, written
-from webarc.errors import Damaged
+from webarc.errors import CHANGED, Damaged, UsageProblem, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from webarc.archive.catalog import Catalog
+    from webarc.archive.crawl_pair import CrawlPair
     from webarc.diff.reading import Reading
     from webarc.diff.site import SiteChanges
     from webarc.sql.rows import VersionRow
@@ -26,52 +27,77 @@ if TYPE_CHECKING:
 _CHARACTERS = 2000
 _EPILOG = """\b
 Examples:
+  webarc changes
   webarc changes example.org
   webarc changes example.org "a month ago" --html changes.html
   webarc changes example.org 2026-11-15T23:50:00@example.org -1
 \b
 A and B are commitTags, times (the last crawl until then), or -1, -2, ... for the last crawl, the one
-before, ... Without them the last two crawls are compared; A alone is compared with the last.
+before, ... A alone is compared with the newest state. Without them it is the last crawl that followed
+links with the one before of the same start URLs and options; what single pages (--depth 0) and guests
+changed since is in. If no two crawls are alike, that is said.
+\b
+Without a DOMAIN all domains are compared so: one line for each that changed, the one with most changes
+first.
 \b
 The score of a changed page is 1 - the similarity of its words: 0 if all are the same, 1 if none is.
 Moved is what has the same bytes or a similarity of 0.9 or more under another URL.
 \b
 Exit codes: 0 compared, 2 no such domain or crawl, 3 the report could not be written, 11 some versions
-are damaged; they are named, and the rest was compared.
+are damaged; they are named, and the rest was compared; 20 with --changed-exit-code if anything differs.
 """
 
 
 @click.command("changes", epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
-@click.argument("domain", metavar="DOMAIN")
+@click.argument("domain", metavar="[DOMAIN]", required=False)
 @click.argument("crawls", metavar="[A] [B]", nargs=-1, type=click.UNPROCESSED)
 @click.option("-n", "count", type=click.IntRange(min=0), metavar="COUNT", help="Show at most so many pages of a kind.")
 @click.option("--html", "html", metavar="FILE", help="Write a report as one web page instead; - is standard output.")
+@changed_exit_code_option("anything differs")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a page, after one with the figures.")
 @command
 def changes(
-    context: Context, domain: str, crawls: tuple[str, ...], count: int | None, html: str | None, as_json: bool
+    context: Context,
+    domain: str | None,
+    crawls: tuple[str, ...],
+    count: int | None,
+    html: str | None,
+    changed_exit_code: bool,
+    as_json: bool,
 ) -> int:
-    """Show what changed in a whole site between two times.
+    """Show what changed in a whole site between two times, or in all sites at the last crawls.
 
     Pages added, removed and moved, and those that changed, most changed ones first.
     """
-    from webarc.archive.catalog import moment_of
-    from webarc.diff.site import SiteComparison
+    from webarc.cli.changes_overview import show_all
+    from webarc.diff.site import compared
 
+    if domain is None:
+        if html is not None:
+            raise UsageProblem("--html is about one domain; name it.")
+        with opened(context) as catalog:
+            when_changed = CHANGED if changed_exit_code else 0
+            return show_all(context, catalog, reading_of(context, catalog), count, when_changed)
     at_most_two(domain, crawls)
     with opened(context) as catalog:
         domain = chosen_domain(context, catalog, domain)
-        tags = _chosen(catalog, domain, crawls)
+        tags = _chosen(context, catalog, domain, crawls)
         if tags is None:
             context.note(f"{domain} was crawled only once; there is nothing to compare yet.")
             return 0
-        comparison = SiteComparison(catalog, domain, _reading(context, catalog), _CHARACTERS if html else 0)
-        found = comparison.between(*(moment_of(tag) or "" for tag in tags))
+        found = compared(catalog, domain, tags, reading_of(context, catalog), _CHARACTERS if html else 0)
     _show(context, found, domain, tags, count, html)
-    return Damaged.exit_code if found.unreadable else 0
+    return worst(
+        [Damaged.exit_code if found.unreadable else 0, CHANGED if changed_exit_code and _differs(found) else 0]
+    )
 
 
-def _reading(context: Context, catalog: Catalog) -> Reading:
+def _differs(found: SiteChanges) -> bool:
+    return any(count for kind, count in found.counts().items() if kind != "unchanged")
+
+
+def reading_of(context: Context, catalog: Catalog) -> Reading:
+    """Reads versions, and says on a terminal how far it is."""
     from webarc.cli.patience import Patience
     from webarc.diff.reading import Reading
 
@@ -79,23 +105,45 @@ def _reading(context: Context, catalog: Catalog) -> Reading:
     return Reading(catalog, context.warn, lambda count: patience(f"reading what changed, {count} versions so far"))
 
 
-def _chosen(catalog: Catalog, domain: str, crawls: tuple[str, ...]) -> tuple[str, str] | None:
+def _chosen(context: Context, catalog: Catalog, domain: str, crawls: tuple[str, ...]) -> tuple[str, str] | None:
     """The commitTags of the two crawls; None if there is only one and none was asked for."""
-    last = list(islice(catalog.crawl_tags(domain), 2))
-    if not crawls:
-        return (last[1], last[0]) if len(last) == 2 else None
-    return catalog.crawl(domain, crawls[0]), catalog.crawl(domain, crawls[1]) if len(crawls) > 1 else last[0]
+    from webarc.archive.crawl_pair import last_pair, newest_tag
+
+    if crawls:
+        old = catalog.crawl(domain, crawls[0])
+        return old, catalog.crawl(domain, crawls[1]) if len(crawls) > 1 else newest_tag(catalog, domain)
+    pair = last_pair(catalog, domain)
+    if pair is None:
+        return None
+    for remark in _remarks(pair):
+        context.note(remark)
+    return pair.old, pair.new
+
+
+def _remarks(pair: CrawlPair) -> Iterator[str]:
+    """What is compared, where that are not simply the last two crawls."""
+    if not pair.crawl:
+        yield "No two of its crawls have the same start URLs and options; these are two different ones."
+    elif pair.new != pair.crawl:
+        later = "what single pages and guests changed since is in"
+        yield f"{pair.crawl} is the last crawl that is like {pair.old}; {later}."
+    if pair.passed_over:
+        yield f"{counted(pair.passed_over, 'crawl')} after {pair.new} changed nothing."
 
 
 def _show(
     context: Context, found: SiteChanges, domain: str, tags: tuple[str, str], count: int | None, html: str | None
 ) -> None:
+    if found.uncertain:
+        context.note(
+            f"Of {counted(found.uncertain, 'page')} a version of one of these times may have been thinned out or "
+            "forgotten; an older one was compared instead."
+        )
     shown = found.at_most(count)
     if html is not None:
         _write(shown, domain, tags, found.figures(), html)
     if context.as_json:
-        json_line({"change": "summary", "domain": domain, "from": tags[0], "to": tags[1], **found.counts()})
-        for line in _objects(shown):
+        for line in objects(found, shown, domain, tags):
             json_line(line)
     elif html != "-":
         context.echo(f"{tags[0]} -> {tags[1]}: {found.figures()}.")
@@ -113,11 +161,15 @@ def _write(shown: SiteChanges, domain: str, tags: tuple[str, str], figures: str,
         target.flush()
 
 
-def _objects(shown: SiteChanges) -> Iterator[dict[str, object]]:
+def objects(found: SiteChanges, shown: SiteChanges, domain: str, tags: tuple[str, str]) -> Iterator[dict[str, object]]:
+    """The figures, then the pages that are shown."""
+    figures = {**found.counts(), "uncertain": found.uncertain}
+    yield {"change": "summary", "domain": domain, "from": tags[0], "to": tags[1], **figures}
     for page in shown.changed:
         score = None if page.score is None else rounded(page.score)
         words = {"wordsAdded": page.added, "wordsRemoved": page.removed}
-        yield {"change": "changed", "score": score, **words, **_versions(page.old, page.new)}
+        missing = {"missing": list(page.gap.numbers)} if page.gap else {}
+        yield {"change": "changed", "score": score, **words, **_versions(page.old, page.new), **missing}
     for move in shown.moved:
         yield {"change": "moved", "similarity": rounded(move.similarity), **_versions(move.old, move.new)}
     yield from ({"change": "added", **_versions(None, row)} for row in shown.added)
@@ -132,7 +184,7 @@ def _cells(shown: SiteChanges) -> Iterator[tuple[str, str, str, str]]:
     for page in shown.changed:
         score = "?" if page.score is None else written(page.score)
         words = "" if page.added is None else f"+{page.added} -{page.removed}"
-        yield "changed", score, words, page.new.url
+        yield "changed", score, words, f"{page.page.url} ({page.gap})" if page.gap else page.page.url
     for move in shown.moved:
         yield "moved", written(1 - move.similarity), "", f"{move.old.url} -> {move.new.url}"
     yield from (("added", "", "", row.url) for row in shown.added)

@@ -93,14 +93,19 @@ def _show(context: Context, summary: Summary) -> None:
     for problem in summary.problems:
         context.warn(problem)
     parts = f" and {counted(summary.requisites, 'requisite')} of other domains" if summary.requisites else ""
-    context.echo(
+    if summary.missing:
+        context.warn(f"lost and not written: {counted(summary.missing, 'file')}.")
+    context.tell(
         f"{safe(summary.domain)} at {shown(summary.when)}: {counted(summary.pages, 'file')}{parts}, "
         f"{rough_size(summary.bytes)} in {safe(str(summary.folder))}."
     )
-    if summary.missing:
-        context.echo(f"Lost and not written: {counted(summary.missing, 'file')}.")
+    if summary.uncertain:
+        context.note(
+            f"Of {counted(summary.uncertain, 'page')} the version of then may have been thinned out or forgotten; "
+            "an older one was written, if there is any."
+        )
     if summary.start is not None:
-        context.echo(f"Open {safe(str(summary.folder / summary.start))}")
+        context.tell(f"Open {safe(str(summary.folder / summary.start))}")
 
 
 def _as_json(summary: Summary) -> dict[str, object]:
@@ -110,6 +115,7 @@ def _as_json(summary: Summary) -> dict[str, object]:
         "folder": str(summary.folder),
         "pages": summary.pages,
         "requisites": summary.requisites,
+        "uncertain": summary.uncertain,
         "bytes": summary.bytes,
         "missing": summary.missing,
         "start": summary.start,

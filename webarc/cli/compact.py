@@ -75,7 +75,7 @@ def _show(context: Context, done: list[Compaction], removed: int, freed: int, *,
     if context.as_json:
         json_line({"tempDirs": removed, "size": freed})
         return
-    if done:
+    if done and not context.quiet:
         before, after = sum(each.before.size for each in done), sum(each.after.size for each in done)
         lines = [_line(each) for each in done]
         total = ["all", rough_size(before), rough_size(after), "", "", f"{sum(each.seconds for each in done):.1f} s"]

@@ -9,7 +9,7 @@ import click
 
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line, rows
-from webarc.errors import ConfigProblem
+from webarc.errors import ConfigProblem, UsageProblem
 
 if TYPE_CHECKING:
     from webarc.config.settings import Settings
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SHOW_EPILOG = """\b
 Example:
   webarc config show
+  webarc config show crawl.depth
   WEBARC_CRAWL_DEPTH=2 webarc config show --json
 """
 
@@ -27,16 +28,29 @@ def config() -> None:
 
 
 @config.command(epilog=_SHOW_EPILOG)
+@click.argument("keys", nargs=-1, metavar="[KEY]...")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @command
-def show(context: Context, as_json: bool) -> None:
-    """Print every setting, its value and where that came from; passwords are masked."""
+def show(context: Context, keys: tuple[str, ...], as_json: bool) -> None:
+    """Print every setting, or those named, with its value and where that came from; passwords are masked."""
     settings = context.settings()
+    chosen = [_known(settings, key) for key in keys] or list(settings)
     if not as_json:
-        rows(("key", "value", "origin"), [(name, settings.shown(name), settings.origin(name)) for name in settings])
+        rows(("key", "value", "origin"), [(name, settings.shown(name), settings.origin(name)) for name in chosen])
         return
-    for name in settings:
+    for name in chosen:
         json_line({"key": name, "value": _plain(settings, name), "origin": settings.origin(name)})
+
+
+def _known(settings: Settings, key: str) -> str:
+    """A key of the settings; raises UsageProblem naming the nearest."""
+    from difflib import get_close_matches
+
+    if key in settings:
+        return key
+    close = get_close_matches(key, settings, 1) or [name for name in settings if name.endswith(f".{key}")]
+    guess = f", did you mean {close[0]}?" if close else "; see them all with `webarc config show`."
+    raise UsageProblem(f"there is no setting {key!r}{guess}")
 
 
 @config.command(epilog="Example: webarc config path")

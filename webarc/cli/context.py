@@ -1,4 +1,4 @@
-"""What every command shares: the options before its name, the settings, the archive, and how it speaks."""
+"""What every command shares: the common options, the settings, the archive, and how it speaks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Context:
-    """The options before the command's name; `as_json` is set by the command that has `--json`."""
+    """The options that every command has; `as_json` is set by the command that has `--json`."""
 
     archive_option: Path | None = None
     config_option: Path | None = None
@@ -28,14 +28,10 @@ class Context:
     database: str | None = None
     zone: str | None = None
     verbosity: int = 0
+    quiet: bool = False
     as_json: bool = False
     _warned: set[str] = field(default_factory=set)
     _settings: Settings | None = None
-
-    @property
-    def quiet(self) -> bool:
-        """Whether only warnings, errors and results are wanted."""
-        return self.verbosity < 0
 
     def settings(self, overrides: Mapping[str, Any] | None = None) -> Settings:
         """All settings, with what the command line gave; every warning is said once."""
@@ -82,8 +78,13 @@ class Context:
         return recover_with_progress(self)
 
     def echo(self, text: str) -> None:
-        """A line of the result."""
+        """A line of what was asked for."""
         click.echo(text)
+
+    def tell(self, text: str) -> None:
+        """A line about what was done and went well, unless quiet."""
+        if not self.quiet:
+            click.echo(text)
 
     def note(self, text: str) -> None:
         """A remark on standard error, unless quiet."""

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from webarc.cli.changed_exit_code import changed_exit_code_option
 from webarc.cli.context import Context, command
-from webarc.cli.crawl_options import crawl_options, overrides
-from webarc.errors import UsageProblem, worst
+from webarc.cli.crawl_options import CrawlCommand, crawl_options, overrides
+from webarc.errors import CHANGED, UsageProblem, worst
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,13 +33,14 @@ Examples:
   webarc crawl --depth inf --jobs 8 --exclude '/calendar/' urls.txt
   webarc crawl --interval 6h --report last.json urls.txt
   webarc crawl --resume
+  webarc crawl -q urls.txt                        for cron: not a word unless something is wrong
 \b
 Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a start page or server error,
 13 stopped by a limit, by you, or removals held back; see docs/exit-codes.md.
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=CrawlCommand, epilog=_EPILOG)
 @click.argument("sources", nargs=-1, metavar="SOURCE...")
 @crawl_options
 @click.option(
@@ -55,6 +57,7 @@ Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a star
     "--report", type=click.Path(dir_okay=False, path_type=Path), help="Write every URL with its outcome to this file."
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be fetched from the start pages; store nothing.")
+@changed_exit_code_option("something is new, changed, gone or moved")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @command
 def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
@@ -98,6 +101,7 @@ class _Run:
         given = (values["add_filters"], values["drop_filters"], settings["filters.modules"])
         self._options = options_from(settings, chosen(settings["filters.use"], *given), settings.filters_dir)
         self._every = settings["compact.every"]
+        self._stall_timeout = settings["crawl.stall_timeout"]
         self._terms = Terms(values["resume"], settings["crawl.lock_wait"])
         self.stopped = False
 
@@ -105,6 +109,7 @@ class _Run:
         """One crawl of every start URL."""
         from webarc.archive import times
         from webarc.archive.compaction import tidy
+        from webarc.cli.crawl_display import Display
         from webarc.cli.crawl_view import view_for
         from webarc.cli.takedowns import finish_interrupted
         from webarc.crawler.plan import Places
@@ -120,26 +125,36 @@ class _Run:
         archive.clear_stale_staging()
         finish_interrupted(self._context)
         codes = [self._context.recover_database()] if self._values["recover_db"] else []
-        with tempfile.TemporaryDirectory(prefix="webarc-report-") as scratch:
+        with tempfile.TemporaryDirectory(prefix="webarc-run-", ignore_cleanup_errors=True) as scratch:
             reports = Path(scratch) if self._values["report"] else None
-            places = Places(archive.root, self._context.database_url(), self._filters_dir, reports)
+            claims = Path(scratch, "claims")
+            claims.mkdir()
+            places = Places(archive.root, self._context.database_url(), self._filters_dir, reports, claims)
             work = self._jobs(archive, places, start_time)
-            view = view_for(self._context, as_json=self._values["as_json"])
+            display = Display(view_for(self._context, as_json=self._values["as_json"]))
             scheduler = Scheduler(
                 work,
                 self._at_once,
-                on_start=view.started,
-                on_progress=view.moved,
-                on_result=view.ended,
-                on_note=view.say,
+                stall_timeout=self._stall_timeout,
+                on_start=display.started,
+                on_progress=display.moved,
+                on_result=display.ended,
+                on_note=display.say,
             )
-            with view, self._stoppable(scheduler.stop, scheduler.abandon):
+
+            def abandon() -> None:
+                scheduler.abandon()
+                display.give_up()
+
+            with display, self._stoppable(scheduler.stop, abandon):
                 scheduler.run()
-            for warning in tidy(archive, _committed(view.results), self._every):
+            for warning in tidy(archive, _committed(display.results), self._every):
                 self._context.warn(warning)
             if self._values["report"]:
-                write_report(self._values["report"], view.results, {job.domain: job.report for job in work})
-        return worst([*codes, *(result.exit_code for result in view.results)])
+                write_report(self._values["report"], display.results, {job.domain: job.report for job in work})
+        if self._values["changed_exit_code"] and any(map(_has_news, display.results)):
+            codes.append(CHANGED)
+        return worst([*codes, *(result.exit_code for result in display.results)])
 
     def _jobs(self, archive: Archive, places: Places, start_time: datetime) -> list[Job]:
         from webarc.crawler.plan import jobs, unfinished_jobs
@@ -201,6 +216,11 @@ class _Run:
             # After a stop only the exit code is left to say; a late second Ctrl-C must not change it.
             for number, handler in before.items() if not self.stopped else ():
                 signal.signal(number, handler)
+
+
+def _has_news(result: Result) -> bool:
+    """Whether a crawl changed what stands in the archive."""
+    return any(result.counts[name] for name in ("new", "changed", "gone", "moved"))
 
 
 def _committed(results: Iterable[Result]) -> set[str]:

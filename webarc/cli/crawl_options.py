@@ -22,6 +22,14 @@ _SHORT = {
     "crawl.tries": "-t",
     "crawl.jobs": "-j",
 }
+# Other names of wget's for the same.
+_ALIASES = {
+    "crawl.depth": "--level",
+    "crawl.include": "--accept-regex",
+    "crawl.exclude": "--reject-regex",
+    "crawl.http_user": "--user",
+    "crawl.http_password": "--password",
+}
 _METAVAR = {
     "crawl.depth": "N|inf",
     "crawl.headers": "LINE",
@@ -41,12 +49,41 @@ _METAVAR = {
     "crawl.wait": "TIME",
     "crawl.max_time": "TIME",
     "crawl.lock_wait": "TIME",
+    "crawl.stall_timeout": "TIME",
     "crawl.timeout": "TIME",
     "crawl.deadline": "TIME",
     "crawl.limit_rate": "SIZE",
     "crawl.max_size": "SIZE",
     "crawl.quota": "SIZE",
 }
+# How the help shows them together; what is in none of these is among the last.
+_SECTIONS = {
+    "What is followed": "depth scope no_parent include exclude page_requisites requisites_from_anywhere sitemaps",
+    "Manners": "robots wait random_wait connections limit_rate user_agent headers load_cookies http_user http_password "
+    "proxy",
+    "Limits": "max_pages max_size quota max_time stall_timeout timeout deadline tries max_redirect allow_private",
+    "What is kept": "accept_type reject_type add_filters drop_filters prune allow_removals",
+    "Output": "report changed_exit_code as_json archive_option quiet help",
+}
+
+
+class CrawlCommand(click.Command):
+    """A command whose many options are shown in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, section by section."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        left = {_section_name(each): each.get_help_record(ctx) for each in options}
+        sections = {title: [left.pop(name, None) for name in names.split()] for title, names in _SECTIONS.items()}
+        last = sections.popitem()
+        for title, records in (*sections.items(), ("The run", [*left.values()]), last):
+            with formatter.section(title):
+                formatter.write_dl([record for record in records if record])
+
+
+def _section_name(option: click.Option) -> str:
+    """How an option is called in the table of sections."""
+    return "help" if "--help" in option.opts else str(option.name).removeprefix("crawl_")
 
 
 def crawl_options(command: Command) -> Command:
@@ -70,7 +107,7 @@ def _parameter(key: Key) -> str:
 
 
 def _option(key: Key) -> Callable[[Command], Command]:
-    names = [name for name in (_SHORT.get(key.name), _parameter(key)) if name]
+    names = [name for name in (_SHORT.get(key.name), _ALIASES.get(key.name), _parameter(key)) if name]
     if isinstance(key.default, bool) and key.name != "crawl.allow_private":
         spelling = f"{key.flag}/--no-{key.flag[2:]}" if not key.flag.startswith("--no-") else key.flag
         return click.option(spelling, *names, default=None, is_flag=True, help=_help(key))

@@ -26,7 +26,9 @@ def view_for(context: Context, *, as_json: bool) -> View:
     """The view that fits where the output goes."""
     if as_json:
         return JsonView(context)
-    if sys.stderr.isatty() and not context.quiet:
+    if context.quiet:
+        return QuietView(context)
+    if sys.stderr.isatty():
         return TerminalView(context)
     return PlainView(context)
 
@@ -82,6 +84,19 @@ class JsonView(View):
 
     def say(self, text: str) -> None:
         """Remarks are not for machines."""
+
+
+class QuietView(View):
+    """Nothing but what is wrong, a line on standard error for each."""
+
+    def ended(self, result: Result) -> None:
+        """Say what went wrong with a domain."""
+        super().ended(result)
+        wrong = troubles(result)
+        if result.exit_code and not wrong:
+            wrong = [f"{result.domain}: the crawl ended with exit code {result.exit_code}."]
+        for line in wrong:
+            say_error("", line)
 
 
 class PlainView(View):
@@ -182,8 +197,12 @@ def show_table(context: Context, results: list[Result]) -> None:
 
 def remarks(result: Result) -> list[str]:
     """What the table cannot say about a domain."""
+    return [*troubles(result), *(f"{result.domain}: also committed {tag}" for tag in result.also)]
+
+
+def troubles(result: Result) -> list[str]:
+    """What did not go as it should."""
     said = [f"{result.domain}: {result.error}"] if result.error else []
-    said += [f"{result.domain}: also committed {tag}" for tag in result.also]
     if result.reason and not result.error:
         said.append(f"{result.domain}: {_why(result.reason)}")
     if result.held:

@@ -9,7 +9,7 @@ import click
 from webarc.cli.bar import advancing
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line
-from webarc.cli.versions import note_paths
+from webarc.cli.versions import named
 from webarc.errors import DatabaseProblem
 
 if TYPE_CHECKING:
@@ -43,14 +43,12 @@ def db_recover(context: Context, domains: tuple[str, ...], compare: bool, as_jso
 def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
     """Rebuild the index, showing how far it is; the exit code says whether anything could not be read."""
     from webarc.archive.recovery import recover
-    from webarc.archive.roster import named_domains
     from webarc.cli.takedowns import finish_interrupted
     from webarc.sql.index import Index
 
     archive = context.archive()
     finish_interrupted(context)
-    chosen = named_domains(archive, texts) if texts else None
-    note_paths(context, texts)
+    chosen = named(context, archive, texts)
     index = Index.to_read(context.database_url())
     try:
         if index.read_only:
@@ -68,13 +66,11 @@ def recover_with_progress(context: Context, texts: tuple[str, ...] = ()) -> int:
 
 def _compare(context: Context, texts: tuple[str, ...]) -> int:
     """List where the index differs from a rebuilt one."""
-    from webarc.archive.roster import named_domains
     from webarc.archive.verification import Wishes, verify
     from webarc.cli.verify import show_finding, show_summary
 
     archive = context.archive()
-    chosen = named_domains(archive, texts) if texts else None
-    note_paths(context, texts)
+    chosen = named(context, archive, texts)
     with advancing(context, len(chosen or archive.domains()), "read") as advance:
         summary = verify(
             archive,
@@ -103,7 +99,8 @@ def _show(context: Context, summary: RecoverySummary) -> None:
     for problem in summary.problems:
         context.warn(problem)
     unread = f", {summary.problem_count} could not be read" if summary.problem_count else ""
-    context.echo(
+    say = context.echo if summary.problem_count else context.tell
+    say(
         f"The index is rebuilt: {counted(summary.versions, 'version')} of {counted(summary.domains, 'domain')} "
         f"in {summary.seconds:.1f} s{unread}."
     )

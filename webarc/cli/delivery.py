@@ -6,8 +6,9 @@ import os
 import re
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -86,11 +87,9 @@ def print_on_terminal(catalog: Catalog, row: VersionRow, before: bytes) -> None:
                 f"{row.url} is {row.mime_type}, which would spoil the terminal; write it to a file with -o FILE, "
                 "or give -o - to print it all the same."
             )
-        decode = getincrementaldecoder(_charset(row))(errors="replace").decode
         _print(before.decode("utf-8", "replace").replace("\r\n", "\n"))
-        for piece in (first, *pieces):
-            _print(decode(piece))
-        _print(decode(b"", final=True))
+        for text in _texts(row, chain((first,), pieces)):
+            _print(text)
 
 
 def _is_text(row: VersionRow, start: bytes) -> bool:
@@ -100,12 +99,17 @@ def _is_text(row: VersionRow, start: bytes) -> bool:
     return is_textual(row.mime_type) and (wide or b"\0" not in start[:_LOOKED_AT])
 
 
-def _charset(row: VersionRow) -> str:
-    try:
-        getincrementaldecoder(row.charset or "utf-8")(errors="replace").decode(b"")
-        return row.charset or "utf-8"
-    except (LookupError, TypeError, ValueError):
-        return "utf-8"
+def _texts(row: VersionRow, pieces: Iterable[bytes]) -> Iterator[str]:
+    """The text of a document; where Python does not decode piece by piece as browsers do, it comes as a whole."""
+    from webarc.archive.encodings import decoded, encoding_named
+
+    encoding = encoding_named(row.charset) or "utf-8"
+    if not encoding.startswith("utf-"):
+        yield decoded(b"".join(pieces), encoding)
+        return
+    decode = getincrementaldecoder(encoding)(errors="replace").decode
+    yield from map(decode, pieces)
+    yield decode(b"", final=True)
 
 
 def _print(text: str) -> None:

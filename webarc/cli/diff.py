@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.changed_exit_code import changed_exit_code_option
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
-from webarc.cli.versions import opened
+from webarc.cli.versions import note_stand_in, opened
+from webarc.errors import CHANGED
 
 if TYPE_CHECKING:
     from webarc.archive.catalog import Catalog, Page
@@ -33,8 +35,8 @@ are compared; A alone is compared with the newest.
 Marks: [-removed-] and {+added+} words, colours instead on a terminal; -removed and +added lines with
 --source. White space does not count as a change of words.
 \b
-Exit codes: 0 compared; with --exit-code, 1 if the versions differ; 2 no such page or version;
-11 a version is damaged.
+Exit codes: 0 compared; if the versions differ, 1 with --exit-code, 20 with --changed-exit-code;
+2 no such page or version; 11 a version is damaged.
 """
 
 
@@ -54,8 +56,14 @@ Exit codes: 0 compared; with --exit-code, 1 if the versions differ; 2 no such pa
     metavar="LINES",
     help="Unchanged lines shown around a change. [3]",
 )
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="[auto: on a terminal]")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Mark changes by colours. [auto: on a terminal]",
+)
 @click.option("--exit-code", is_flag=True, help="End with 1 if the versions differ.")
+@changed_exit_code_option("the versions differ")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 @command
 def diff(
@@ -67,6 +75,7 @@ def diff(
     around: int,
     color: str,
     exit_code: bool,
+    changed_exit_code: bool,
     as_json: bool,
 ) -> int:
     """Show what changed between two versions of a page.
@@ -80,15 +89,17 @@ def diff(
     at_most_two(url, versions)
     with _uncollected(), opened(context) as catalog:
         page = catalog.page(url)
-        pair = VersionPair(catalog, *_chosen(catalog, page, versions), source=mode == "source")
+        pair = VersionPair(catalog, *_chosen(context, catalog, page, versions), source=mode == "source")
         if pair.partial:
             context.warn("the versions are so large that only their beginnings were compared.")
         if as_json:
             json_line(as_object(pair, None if stat else around))
         else:
-            _say_why_nothing(context, page, pair)
+            _say_why_nothing(context, catalog, page, pair)
             DiffView(pair, around, color).show(stat)
-    return 1 if exit_code and pair.different else 0
+    if not pair.different:
+        return 0
+    return 1 if exit_code else CHANGED if changed_exit_code else 0
 
 
 @contextmanager
@@ -112,17 +123,31 @@ def at_most_two(place: str, versions: tuple[str, ...]) -> None:
         raise click.UsageError(f"two can be compared, not {len(versions)} (put times with blanks in quotes)")
 
 
-def _chosen(catalog: Catalog, page: Page, versions: tuple[str, ...]) -> tuple[VersionRow, VersionRow]:
+def _chosen(context: Context, catalog: Catalog, page: Page, versions: tuple[str, ...]) -> tuple[VersionRow, VersionRow]:
     if not versions:
-        return page.versions[-2:][0], page.newest()
-    old = catalog.chosen(page, versions[0])
-    return old, catalog.chosen(page, versions[1]) if len(versions) > 1 else page.newest()
+        old, new = page.versions[-2:][0], page.newest()
+        if page.has_gap_after(old):
+            context.note(
+                f"{catalog.gaps(page.domain).after(page.arc, old.number)}; these are the last two that are left."
+            )
+        return old, new
+    found = [_named(context, catalog, page, text.strip()) for text in versions]
+    return found[0], found[1] if len(found) > 1 else page.newest()
 
 
-def _say_why_nothing(context: Context, page: Page, pair: VersionPair) -> None:
+def _named(context: Context, catalog: Catalog, page: Page, text: str) -> VersionRow:
+    row = catalog.chosen(page, text)
+    if text.lstrip("+-") != str(row.number) and not _FROM_THE_END.fullmatch(text):
+        note_stand_in(context, catalog, page, row, text)
+    return row
+
+
+def _say_why_nothing(context: Context, catalog: Catalog, page: Page, pair: VersionPair) -> None:
     """A sentence where there is nothing to show."""
     if len(page.versions) == 1:
-        context.note(f"{page.url} has only one version; there is nothing to compare yet.")
+        gap = catalog.gaps(page.domain).before(page.arc, pair.new.number) if pair.new.number > 1 else None
+        left = f"only one version left; {gap}, so there is" if gap else "only one version; there is"
+        context.note(f"{page.url} has {left} nothing to compare yet.")
     elif pair.old.number == pair.new.number:
         context.note(f"both are version {pair.new.number} of {page.url}.")
     elif not pair.different:

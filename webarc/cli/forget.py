@@ -67,7 +67,10 @@ def forget(
     finish_interrupted(context)
     with opened(context) as catalog:
         asked = _asked(catalog, what, numbers, reason, by or user_name())
-        _show(context, asked)
+        # Where somebody is asked, what will go is part of the question.
+        if not (context.quiet and yes):
+            _show(context, asked)
+        _warn_of_twins(context, asked)
         if not yes:
             confirm("Forget this for good?")
         archive = catalog.archive
@@ -95,7 +98,7 @@ def _asked(catalog: Catalog, what: str, numbers: tuple[int, ...], reason: str, b
     if catalog.is_domain(what):
         if numbers:
             raise UsageProblem(f"{what} is a whole domain and has no versions; name a page with --version.")
-        domain, arc = catalog.domain(what), None
+        domain, arc = catalog.domain(what, exact=True), None
         order = Order(domain, of_domain(domain), reason, by, everything=True)
     else:
         domain, arc, chosen = _page(catalog, what, numbers)
@@ -111,23 +114,30 @@ def _asked(catalog: Catalog, what: str, numbers: tuple[int, ...], reason: str, b
 
 def _page(catalog: Catalog, what: str, numbers: tuple[int, ...]) -> tuple[str, str, set[int] | None]:
     """Domain, ARC and the chosen versions of the page that was named, and no other."""
-    from webarc.archive.spellings import spellings
+    from webarc.archive.spellings import lookups, spellings
     from webarc.archive.urls import key_of
 
     page = catalog.page(what)
     if key_of(page.url) not in {key_of(url) for url in spellings(what)}:
-        raise UnknownURL(f"{what} has no versions, it redirects to {page.url}; name that one to forget it.")
+        how = "the nearest is" if key_of(page.url) in {key_of(url) for url in lookups(what)} else "it redirects to"
+        raise UnknownURL(f"{what} has no versions, {how} {page.url}; name that one to forget it.")
     return page.domain, page.arc, {page.number(number).number for number in numbers} or None
 
 
 def _show(context: Context, asked: _Asked) -> None:
-    """What will go, and who else has it."""
+    """What will go."""
     if context.as_json:
         return
     lines(_COLUMNS, asked.lines[:_MOST_SHOWN])
     if len(asked.lines) > _MOST_SHOWN:
         context.echo(f"... and {counted(len(asked.lines) - _MOST_SHOWN, 'page')} more")
     context.echo(f"{counted(asked.versions, 'version')} of {counted(len(asked.lines), 'page')} will go.")
+
+
+def _warn_of_twins(context: Context, asked: _Asked) -> None:
+    """Who else has the same bytes."""
+    if context.as_json:
+        return
     for twin in asked.twins[:_MOST_SHOWN]:
         context.warn(
             f"version {twin.number} of {twin.url} holds the same bytes and stays; forget it, too, if it must go."

@@ -52,12 +52,12 @@ def show_result(context: Context, result: Forgotten, twins: list[str]) -> None:
         )
         return
     if not result.going:
-        context.echo(f"{result.domain}: nothing to do")
+        context.tell(f"{result.domain}: nothing to do")
         return
     what = f"{counted(result.versions, 'version')} of {counted(len(result.going), 'page')}, {rough_size(result.size)}"
     if len(result.going) == 1:
         what = f"{result.going[0].url} {ranges(result.going[0].numbers)}, {rough_size(result.size)}"
-    context.echo(f"{result.domain}: forgot {what} in {result.seconds:.1f} s; the tombstone is {result.commit_tag}")
+    context.tell(f"{result.domain}: forgot {what} in {result.seconds:.1f} s; the tombstone is {result.commit_tag}")
     context.note(
         f"The history of {result.domain} was rewritten: clones of it, backups and snapshots still hold what went; "
         "make clones again (git pull would mix the two), and delete old backups."

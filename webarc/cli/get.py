@@ -10,7 +10,7 @@ import click
 from webarc.archive.zones import shown
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
-from webarc.cli.versions import opened, version_json
+from webarc.cli.versions import note_stand_in, opened, version_json
 from webarc.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -73,13 +73,17 @@ def _chosen(
     if number is not None:
         return page.number(number)
     if tag is not None:
-        return _noted(context, catalog, catalog.tagged(page, tag), tag.partition("@")[0].replace("T", " "))
+        row = catalog.tagged(page, tag)
+        note_stand_in(context, catalog, page, row, tag)
+        return _noted(context, catalog, row, tag.partition("@")[0].replace("T", " "))
     if at is None:
         return _noted(context, catalog, page.newest(), times.text(times.now()))
     when = instant(at, end=True)
     if when > times.now() and instant(at) > times.now():
         context.note(f"{shown(times.text(when))} is in the future; this is the newest version.")
-    return _noted(context, catalog, page.at(when), times.text(when))
+    row = page.at(when)
+    note_stand_in(context, catalog, page, row, at)
+    return _noted(context, catalog, row, times.text(when))
 
 
 def _noted(context: Context, catalog: Catalog, row: VersionRow, moment: str) -> VersionRow:

@@ -35,5 +35,5 @@ def init(context: Context, folder: Path | None) -> None:
             file.write(example({"archive": Path()}, of_archive=True))
     except FileExistsError:
         context.note(f"{config} is there already and stays as it is.")
-    context.echo(f"The archive is {archive.root}, its settings are in {config}.")
+    context.tell(f"The archive is {archive.root}, its settings are in {config}.")
     context.note(f"Next: cd {archive.root} && webarc crawl --depth 3 https://example.org/")

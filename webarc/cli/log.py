@@ -39,8 +39,8 @@ def log(context: Context, target: str, since: str | None, until: str | None, mos
 
     For every version: its number, time, status, size, by how much it grew or shrank, how many words of the visible text
     came and went, and its title. That a page was found gone or moved, or that versions were forgotten, is an entry of
-    its own. A bare host is a DOMAIN, anything else a URL. Times are in the zone of the setting times.zone, CET
-    unless set.
+    its own; "after 2" as a change says that version 2 was thinned out. A bare host is a DOMAIN, anything else a URL.
+    Times are in the zone of the setting times.zone, CET unless set.
     """
     from webarc.archive import times
     from webarc.archive.instants import instant
@@ -73,13 +73,13 @@ def _log_page(context: Context, catalog: Catalog, target: str, span: tuple[str, 
 def _events(catalog: Catalog, target: str) -> tuple[Page | None, list[Event]]:
     """A page and what happened to it; of a page that was forgotten there are only the tombstones."""
     from webarc.archive.chronicle import forgettings_of, page_events
-    from webarc.archive.spellings import spellings
+    from webarc.archive.spellings import lookups
     from webarc.errors import UnknownURL
 
     try:
         page = catalog.page(target)
     except UnknownURL:
-        stones: list[Event] = [each for url in spellings(target) for each in forgettings_of(catalog, url)]
+        stones: list[Event] = [each for url in lookups(target) for each in forgettings_of(catalog, url)]
         if not stones:
             raise
         return None, stones[::-1]

@@ -15,6 +15,7 @@ from webarc.sql.rows import VersionRow
 if TYPE_CHECKING:
     from webarc.archive.catalog import Catalog, Page
     from webarc.archive.chronicle import Event, Forgetting, Removal
+    from webarc.archive.gaps import Gap
     from webarc.cli.context import Context
 
 COLUMNS = (
@@ -69,13 +70,22 @@ class PageLog:
         words = self._words.change(before, row) if before else None
         counted = f"+{words[0]} -{words[1]}" if words else ""
         figures = (str(row.number), shown(row.crawl_time), str(row.status), rough_size(row.length))
-        return *figures, _change(before, row), counted, row.commit_tag, row.title or ""
+        return *figures, _change(before, row, self._gap(row)), counted, row.commit_tag, row.title or ""
 
     def _change_json(self, row: VersionRow) -> dict[str, object]:
         before = self._before(row)
         added, removed = (self._words.change(before, row) if before else None) or (None, None)
         growth = row.length - before.length if before else None
-        return {"bytesChange": growth, "wordsAdded": added, "wordsRemoved": removed}
+        gap = self._gap(row)
+        figures = {"bytesChange": growth, "wordsAdded": added, "wordsRemoved": removed}
+        return figures | {"missingBefore": list(gap.numbers) if gap else []}
+
+    def _gap(self, row: VersionRow) -> Gap | None:
+        """What is missing right before a version; the tombstones are read only if there is something."""
+        before = self._before(row)
+        if row.number == (before.number if before else 0) + 1:
+            return None
+        return self._catalog.gaps(row.domain).before(row.arc, row.number)
 
     def _before(self, row: VersionRow) -> VersionRow | None:
         return self._page.before(row) if self._page else None
@@ -88,9 +98,9 @@ class PageLog:
             yield data if isinstance(data, bytes) else None
 
 
-def _change(before: VersionRow | None, row: VersionRow) -> str:
+def _change(before: VersionRow | None, row: VersionRow, gap: Gap | None) -> str:
     if before is None:
-        return "new"
+        return f"after {gap.numbers[-1]}" if gap else "new"
     if before.sha256 == row.sha256:
         return "type"
     growth = row.length - before.length

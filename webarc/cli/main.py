@@ -9,15 +9,17 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from webarc import __version__
-from webarc.cli.context import Context
 from webarc.cli.output import say_error
+from webarc.cli.shared_options import share
 from webarc.errors import Stopped, StorageProblem, UsageProblem, WebarcError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Name -> where the command is, and its help in one line: `webarc --help` need not load any of them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -26,7 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("webarc.cli.log:log", "List the versions of a page, or the crawls of a domain, newest first."),
     "get": ("webarc.cli.get:get", "Print a page as it was at a time."),
     "diff": ("webarc.cli.diff:diff", "Show what changed between two versions of a page."),
-    "changes": ("webarc.cli.changes:changes", "Show what changed in a whole site between two times."),
+    "changes": (
+        "webarc.cli.changes:changes",
+        "Show what changed in a whole site between two times, or in all sites at the last crawls.",
+    ),
     "when": ("webarc.cli.when:when", "Find when a phrase appeared and disappeared."),
     "checkout": ("webarc.cli.checkout:checkout", "Write a site as it was at a time to a folder."),
     "schedule": ("webarc.cli.schedule:schedule", "Crawl again and again at fixed times."),
@@ -42,16 +47,31 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "filters": ("webarc.cli.filters:filters", "List the filters, where they come from and their settings."),
     "config": ("webarc.cli.config:config", "Show the settings and where each came from."),
     "db-recover": ("webarc.cli.db_recover:db_recover", "Rebuild the index from every version in the archive."),
-    "completion": ("webarc.cli.completion:completion", "Print the script that completes commands in a shell."),
+    "completion": (
+        "webarc.cli.completion:completion",
+        "Print the script that completes commands in a shell, or install the manual page.",
+    ),
+    "help": ("webarc.cli.help:help_", "Explain a command, or list them all."),
 }
+# How they are shown together.
+_GROUPS = {
+    "Crawl": ("crawl", "schedule"),
+    "Look": ("list", "log", "get", "diff", "changes", "when", "checkout"),
+    "Look after the archive": ("status", "verify", "compact", "forget", "retain", "db-recover"),
+    "Set up": ("init", "config", "filters", "completion", "help"),
+}
+_COMPLETION = "_WEBARC_COMPLETE"
 _VERBOSE = re.compile(r"-v+")
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _EPILOG = """\b
-Example:
-  webarc init archive && webarc --archive archive crawl --depth 3 https://example.org/
+Examples:
+  webarc crawl --depth 3 https://example.org/     fetch a site, or what changed in it, into ./archive
+  webarc list example.org                         what is there
+  webarc changes example.org                      what changed between the last two crawls
+  webarc help crawl                               all about a command
 \b
 Exit codes: 0 fine, 1 other, 2 usage or config, 3 files, 4 network, 6 authentication, 8 server error,
-10 repaired, 11 damaged, 12 locked, 13 stopped; the lowest one but 0 wins.
+10 repaired, 11 damaged, 12 locked, 13 stopped, 20 changed (if asked for); the lowest one but 0 wins.
 """
 
 
@@ -69,6 +89,11 @@ class LazyGroup(click.Group):
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         found = getattr(importlib.import_module(module), name)
         assert isinstance(found, click.Command)
+        share(found)
+        if _COMPLETION in os.environ:
+            from webarc.cli.completers import prepare
+
+            prepare(found)
         return found
 
     def resolve_command(
@@ -81,49 +106,38 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"there is no command {args[0]!r}{guess}", ctx)
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands and options that begin so, without loading any command."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, from the table alone."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        for title, names in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names], col_max=12)
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run a command and end with its exit code; our own errors are one line, never a traceback."""
         arguments = list(sys.argv[1:] if args is None else args)
+        if _COMPLETION in os.environ:
+            from webarc.cli import shells  # noqa: F401  registers how each shell is completed
+            from webarc.cli.completers import prepare
+
+            prepare(self)
         extra["standalone_mode"] = False
         sys.exit(_guarded(lambda: super(LazyGroup, self).main(arguments, "webarc", **extra), arguments))
 
 
 @click.group(cls=LazyGroup, context_settings=_SETTINGS, epilog=_EPILOG)
 @click.version_option(__version__, "-V", "--version", message="webarc %(version)s")
-@click.option(
-    "--archive",
-    "archive_option",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="The archive folder. [$WEBARC_ARCHIVE, ./archive]",
-)
-@click.option(
-    "--config",
-    "config_option",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The config file. [$WEBARC_CONFIG, ./webarc.toml, ~/.config/webarc/webarc.toml]",
-)
-@click.option(
-    "--strict-config", "strict", is_flag=True, help="Stop if anything in the config is wrong, instead of warning."
-)
-@click.option("--database", metavar="URL", help="The index, as an SQLAlchemy URL. [SQLite in the archive]")
-@click.option(
-    "--zone",
-    metavar="ZONE",
-    help="The zone of times: CET, local, or a name such as Europe/Berlin. [$WEBARC_TIMES_ZONE, CET]",
-)
-@click.option("-v", "--verbose", count=True, help="Say more; twice: show tracebacks, too.")
-@click.option("-q", "--quiet", is_flag=True, help="Say only warnings, errors and results.")
-@click.pass_context
-def cli(ctx: click.Context, /, quiet: bool, verbose: int, **options: Any) -> None:
+def cli() -> None:
     """Crawl web sites and keep every version of every file in plain folders under git."""
-    ctx.obj = Context(**options, verbosity=-1 if quiet else verbose)
+
+
+share(cli)
 
 
 def main() -> NoReturn:
@@ -192,6 +206,11 @@ def _with_hint(error: click.UsageError) -> str:
 def _complaint(error: click.UsageError) -> str:
     if not isinstance(error, click.NoSuchOption):
         return error.format_message()
+    if error.ctx and error.ctx.command.name == "crawl":
+        from webarc.cli.wget_names import instead_of
+
+        if hint := instead_of(error.option_name):
+            return f"there is no option {error.option_name}; {hint}"
     near = get_close_matches(error.option_name, error.possibilities or [], 1)
     guess = f", did you mean {near[0]}?" if near else ""
     return f"there is no option {error.option_name}{guess}"

@@ -60,8 +60,9 @@ def retain(
     rules = parse_keep(keep)
     finish_interrupted(context)
     with opened(context) as catalog:
-        chosen = list(dict.fromkeys([chosen_domain(context, catalog, text) for text in domains] or catalog.domains()))
-        thinning = _shown(context, catalog, chosen, rules, dry_run)
+        named = [chosen_domain(context, catalog, text, exact=True) for text in domains]
+        chosen = list(dict.fromkeys(named or catalog.domains()))
+        thinning = _shown(context, catalog, chosen, rules, dry_run, show=dry_run or not (context.quiet and yes))
     if dry_run or not thinning:
         return 0
     if not yes:
@@ -69,7 +70,9 @@ def retain(
     return worst([_thinned(context, domain, rules, lock_wait) for domain in thinning])
 
 
-def _shown(context: Context, catalog: Catalog, domains: list[str], keep: Keep, dry_run: bool) -> list[str]:
+def _shown(
+    context: Context, catalog: Catalog, domains: list[str], keep: Keep, dry_run: bool, *, show: bool
+) -> list[str]:
     """Show what would go; returns the domains where something would."""
     from webarc.archive.retention import thinned
     from webarc.config.units import rough_size
@@ -86,7 +89,7 @@ def _shown(context: Context, catalog: Catalog, domains: list[str], keep: Keep, d
         if context.as_json and dry_run:
             json_line({"domain": domain, "versions": total, "going": count, "pages": pages, "size": size})
     if not context.as_json:
-        if lines:
+        if lines and show:
             rows(("domain", "versions", "stay", "go", "pages", "size"), lines)
         if not found:
             context.note(f"Nothing goes: {counted(len(domains), 'domain')} looked at.")

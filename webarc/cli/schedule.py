@@ -18,6 +18,8 @@ from webarc.cli.output import json_line, one_line
 from webarc.errors import UsageProblem
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from webarc.config.settings import Settings
     from webarc.sql.state import State
 
@@ -30,12 +32,35 @@ Examples:
 """
 
 
+class _HandingOn(click.Command):
+    """A command that also takes options which are another's, and hands them on."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; `-Uquick` is taken apart, since letters of it would be taken for options of this command."""
+        return super().parse_args(ctx, list(_taken_apart(args)))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The options of both."""
+        from webarc.cli.crawl import crawl
+
+        return [*super().shell_complete(ctx, incomplete), *crawl.shell_complete(ctx, incomplete)]
+
+
+def _taken_apart(arguments: list[str]) -> Iterator[str]:
+    from webarc.cli.crawl import crawl
+
+    options = (param for param in crawl.params if isinstance(param, click.Option) and not param.is_flag)
+    short = {name for option in options for name in option.opts if len(name) == 2}
+    for argument in arguments:
+        yield from (argument[:2], argument[2:]) if argument[:2] in short and len(argument) > 2 else (argument,)
+
+
 @click.group(epilog="Example: webarc schedule add nightly --cron '0 3 * * *' --depth 3 urls.txt")
 def schedule() -> None:
     """Crawl again and again at fixed times."""
 
 
-@schedule.command(epilog=_ADD_EPILOG, context_settings={"ignore_unknown_options": True})
+@schedule.command(cls=_HandingOn, epilog=_ADD_EPILOG, context_settings={"ignore_unknown_options": True})
 @click.argument("name")
 @click.option("--cron", metavar="EXPRESSION", help="When to crawl, as five cron fields in local time.")
 @click.option("--every", metavar="TIME", help="How often to crawl, as in 6h or 1d.")
@@ -62,7 +87,7 @@ def add(context: Context, name: str, cron: str | None, every: str | None, crawl_
     due = times.text(following(kind, spec, now))
     with _state(context, create=True) as state:
         state.add(name, kind, spec, argv, times.text(now), due, str(context.archive().root))
-    context.echo(f"{name}: first crawl {_shown(kind, due)}, if `webarc schedule run` is running then.")
+    context.tell(f"{name}: first crawl {_shown(kind, due)}, if `webarc schedule run` is running then.")
 
 
 @schedule.command("list", epilog="Example: webarc schedule list --json")
@@ -128,6 +153,7 @@ def run(context: Context, names: tuple[str, ...], once: bool, jobs: str | None) 
             environ=_environ(context),
             at_once=settings["schedule.jobs"],
             say=context.note,
+            warn=context.warn,
         )
         return runner.run(once=once, names=names)
 
@@ -165,7 +191,7 @@ def systemd(context: Context) -> None:
 def _state(context: Context, create: bool = False) -> Iterator[State]:
     from webarc.sql.state import State
 
-    state = State(context.archive(create).state_file)
+    state = State.to_read(context.archive(create).state_file)
     try:
         yield state
     finally:

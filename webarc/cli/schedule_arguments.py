@@ -117,7 +117,8 @@ def _parsed(arguments: tuple[str, ...]) -> click.Context:
     """What `webarc crawl` makes of its arguments; raises click's own errors."""
     from webarc.cli.crawl import crawl
 
-    return crawl.make_context("webarc crawl", list(arguments))
+    # click remembers the names of the help option that a command is first asked with.
+    return crawl.make_context("webarc crawl", list(arguments), help_option_names=["-h", "--help"])
 
 
 def _refuse(given: dict[str, Any]) -> None:

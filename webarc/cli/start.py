@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-_NOTHING_IS_CRAWLED = {"-h", "--help", "--dry-run"}
+_NOTHING_IS_CRAWLED = {"-h", "--help", "help", "--dry-run"}
 
 
 def main() -> None:

@@ -10,19 +10,24 @@ import click
 from webarc.archive.zones import shown
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line, one_line, safe
+from webarc.errors import Stalled
 
 if TYPE_CHECKING:
-    from webarc.archive.wellbeing import Wellbeing
+    from webarc.archive.wellbeing import Remark, Wellbeing
     from webarc.sql.state import Schedule
 
 _SHOWN = 20
 _DAMAGED = 11
+_SOUND = "nothing lost or altered"
 _EPILOG = """\b
 Examples:
   webarc status
   webarc status --json
 \b
-Exit codes: 0 nothing is broken, 11 something is, and what to do is said beside it.
+"Sound" is what `webarc verify` has proven: nothing that was stored is lost or altered. An archive that
+may only be read is well, too; it says so.
+\b
+Exit codes: 0 nothing is broken, 1 a crawl does not move, 11 something is broken; what to do is said beside it.
 """
 
 
@@ -37,13 +42,15 @@ def status(context: Context, as_json: bool) -> int:
     """
     from webarc.archive.wellbeing import wellbeing
 
-    found = wellbeing(context.archive(), context.database_url())
+    found = wellbeing(context.archive(), context.database_url(), context.settings()["crawl.stall_timeout"])
     if as_json:
         json_line(_as_json(found))
     else:
-        for line in _lines(found):
+        for line in _troubles(found) if context.quiet else _lines(found):
             context.echo(safe(line))
-    return 0 if found.is_well else _DAMAGED
+    if found.is_well:
+        return 0
+    return _DAMAGED if any(remark.bad and not remark.hangs for remark in found.remarks) else Stalled.exit_code
 
 
 def _lines(found: Wellbeing) -> Iterator[str]:
@@ -52,25 +59,42 @@ def _lines(found: Wellbeing) -> Iterator[str]:
     yield f"Archive    {found.root}"
     yield f"Domains    {found.domains}{_verified(found)}"
     yield f"Index      {_index(found)}"
-    yield f"Disk       {rough_size(found.history_size)} of history, {rough_size(found.free)} free"
+    if not found.is_writable:
+        yield "Access     may be read here, but not written to: by this user, or on a disk that is mounted read-only"
+    least = "" if found.usage.whole else "at least "
+    taken = f"{least}{rough_size(found.usage.size)} taken, {rough_size(found.history_size)} of it history"
+    yield f"Disk       {taken}; {rough_size(found.free)} free"
     yield from _part(
         "At work", [f"{holder.domain or 'all'} {holder.purpose}: {holder.text()}" for holder in found.holders]
     )
     yield from _part("Crawls", [_crawl(each.domain, each.began, each.pid) for each in found.crawls])
     yield from _part("Scheduled", [_due(each) for each in found.schedules])
-    yield from _part("Remarks", [f"{remark.domain}: {remark.text}".removeprefix(": ") for remark in found.remarks])
-    yield "Everything is well." if found.is_well else "Something is broken."
+    yield from _part("Remarks", [_remark(remark) for remark in found.remarks])
+    if found.is_well:
+        yield "Everything is well."
+    else:
+        yield "A crawl does not move." if found.hangs else "Something is broken."
+
+
+def _troubles(found: Wellbeing) -> Iterator[str]:
+    """What is broken, and nothing else."""
+    for remark in found.remarks:
+        if remark.bad:
+            yield _remark(remark)
+
+
+def _remark(remark: Remark) -> str:
+    return one_line(f"{remark.domain}: {remark.text}".removeprefix(": "))
 
 
 def _verified(found: Wellbeing) -> str:
     if not found.domains:
         return ""
     if not found.verified:
-        return ", none known to be sound; `webarc verify` looks"
+        return f", none known to be sound ({_SOUND}); `webarc verify` looks"
     since = f"since {shown(found.oldest_verified)}"
-    return (
-        f", all found sound {since}" if found.verified == found.domains else f", {found.verified} found sound {since}"
-    )
+    count = "all" if found.verified == found.domains else str(found.verified)
+    return f", {count} found sound {since}: {_SOUND}"
 
 
 def _index(found: Wellbeing) -> str:
@@ -79,7 +103,7 @@ def _index(found: Wellbeing) -> str:
     size = f" ({rough_size(found.index_size)})" if found.index_size else ""
     if not found.behind:
         return f"up to date{size}"
-    return f"behind in {found.behind} of {found.domains} domains{size}; the next command that uses them brings it"
+    return f"behind in {found.behind} of {found.domains} domains{size}; the next command that may write there brings it"
 
 
 def _crawl(domain: str, began: str, pid: int | None) -> str:
@@ -107,11 +131,17 @@ def _as_json(found: Wellbeing) -> dict[str, Any]:
     return {
         "well": found.is_well,
         "archive": str(found.root),
+        "writable": found.is_writable,
         "domains": found.domains,
         "verified": found.verified,
         "verifiedSince": found.oldest_verified or None,
         "index": {"behind": found.behind, "size": found.index_size},
-        "disk": {"history": found.history_size, "free": found.free},
+        "disk": {
+            "taken": found.usage.size,
+            "allCounted": found.usage.whole,
+            "history": found.history_size,
+            "free": found.free,
+        },
         "locks": [
             {"domain": each.domain, "lock": each.purpose, "pid": each.pid, "command": each.command, "since": each.since}
             for each in found.holders

@@ -9,7 +9,7 @@ import click
 from webarc.cli.bar import advancing
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line, one_line, say_error
-from webarc.cli.versions import note_paths
+from webarc.cli.versions import named
 
 if TYPE_CHECKING:
     from webarc.archive.findings import Finding
@@ -44,7 +44,6 @@ def verify(context: Context, domains: tuple[str, ...], repair: bool, since_last:
     With --since-last, older history is not read again: bits that rot in it are found only by a full run, so run one
     now and then. Refs, folders and index are always looked at.
     """
-    from webarc.archive.roster import named_domains
     from webarc.archive.verification import Wishes
     from webarc.archive.verification import verify as run
     from webarc.cli.takedowns import finish_interrupted
@@ -53,8 +52,7 @@ def verify(context: Context, domains: tuple[str, ...], repair: bool, since_last:
     if repair:
         archive.check_writable()
     finish_interrupted(context)
-    chosen = named_domains(archive, domains) if domains else None
-    note_paths(context, domains)
+    chosen = named(context, archive, domains)
     count = len(archive.domains()) if chosen is None else len(chosen)
     wishes = Wishes(repair=repair, since_last=since_last)
     with advancing(context, count, "verified") as advance:
@@ -117,7 +115,10 @@ def show_summary(context: Context, summary: Summary) -> None:
     verdict = f"{summary.damaged} damaged{repaired}" if summary.damaged else f"sound{repaired}"
     if summary.failures:
         verdict = f"not all could be verified, {summary.damaged} damaged so far{repaired}"
-    context.echo(f"{verdict[0].upper()}{verdict[1:]}: {seen} in {summary.seconds:.1f} s.")
+    # "Sound" is no word that everybody knows.
+    meaning = "" if summary.damaged or summary.failures else "; nothing is lost or altered"
+    say = context.echo if summary.damaged or summary.repaired or summary.failures else context.tell
+    say(f"{verdict[0].upper()}{verdict[1:]}: {seen} in {summary.seconds:.1f} s{meaning}.")
 
 
 def _verdict(summary: Summary) -> str:

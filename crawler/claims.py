@@ -1,0 +1,22 @@
+"""Which domains of a run have an owner: what one instance joined is not crawled by another one of the same run."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from pathlib import Path
+
+from webarc.archive.failures import storage
+
+
+def claim(folder: Path | None, domain: str) -> bool:
+    """Take a domain that nobody of this run has taken yet; needs no answer from anybody, and so never waits."""
+    if folder is None:
+        return True
+    file = folder / sha256(domain.encode()).hexdigest()
+    with storage("claiming a domain"):
+        try:
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            return False
+    return True

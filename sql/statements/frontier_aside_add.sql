@@ -1,0 +1,1 @@
+INSERT INTO aside (url, depth, kind) VALUES (?, ?, ?)

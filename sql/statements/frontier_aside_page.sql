@@ -1,0 +1,1 @@
+SELECT id, url, depth, kind FROM aside WHERE id > ? ORDER BY id LIMIT ?

@@ -1,0 +1,1 @@
+SELECT url FROM aside ORDER BY id

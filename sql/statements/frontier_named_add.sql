@@ -1,0 +1,1 @@
+INSERT OR IGNORE INTO named (key, depth, kind) VALUES (?, ?, ?)

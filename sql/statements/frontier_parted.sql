@@ -1,0 +1,1 @@
+UPDATE asked SET kind = 'requisite' WHERE id = ?

@@ -1,0 +1,1 @@
+SELECT count(*) FROM asked WHERE kind = 'start' AND state < 2

@@ -1,0 +1,1 @@
+SELECT url FROM asked WHERE state = 2 AND outcome = 'stored'

@@ -1,0 +1,1 @@
+INSERT OR REPLACE INTO turned (key, id, cookies) VALUES (?, ?, ?)

@@ -1,0 +1,1 @@
+UPDATE turned SET cookies = -1

@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM version WHERE domain = :domain AND commit_tag = :commit_tag;

@@ -1,0 +1,251 @@
+"""Redirects that come back: curl's view of what can be reached, circles, chains without an end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.crawls import Webarc
+from tests.servers import Page, Reply, Request, Route, Site, redirect
+
+LINKS = "<a href=/a>a</a>"
+
+
+def bake(cookie: str, target: str) -> Page:
+    """A redirect that sets a cookie."""
+    return Page(b"", 302, {"Location": target, "Set-Cookie": f"{cookie}; Path=/"})
+
+
+def walled(
+    cookie: str, refusal: Reply, text: str = "<title>In</title><a href=/behind>b</a>"
+) -> Callable[[Request], Reply]:
+    """A page for those who bring a cookie."""
+    return lambda request: text if cookie in request.headers.get("cookie", "") else refusal
+
+
+def curl(url: str) -> int:
+    """The status that `curl -L -b ''` ends with."""
+    command = ["curl", "-s", "-L", "-b", "", "-o", "/dev/null", "-w", "%{http_code}", url]
+    return int(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+
+
+@pytest.fixture
+def sites() -> Iterator[list[Site]]:
+    """Three hosts."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Site(host=f"127.0.0.{number}")) for number in (1, 2, 3)]
+
+
+def check_reached(webarc: Webarc, site: Site, *options: str) -> None:
+    """The page and what is behind it are there, as curl says."""
+    assert curl(site.url("/a")) == 200
+    rows = webarc.report("--allow-private", *options)
+    assert rows[site.url("/a")]["outcome"] == rows[site.url("/behind")]["outcome"] == "stored"
+    assert webarc.document(site.url("/behind")) == b"<title>Behind</title>"
+    assert b"In" in (webarc.document(site.url("/a")) or b"")
+    assert webarc.run("verify").code == 0
+
+
+@pytest.mark.parametrize("start", ["/", "/a"])
+@pytest.mark.parametrize("baker", ["first", "second"])
+def test_a_cookie_wall_that_sends_back(webarc: Webarc, sites: list[Site], start: str, baker: str) -> None:
+    site, *_ = sites
+    first = bake("ok=1", "/check") if baker == "first" else redirect("/check")
+    second = bake("ok=1", "/a") if baker == "second" else redirect("/a")
+    site.pages |= {"/": LINKS, "/a": walled("ok=1", first), "/check": second, "/behind": "<title>Behind</title>"}
+    check_reached(webarc, site, site.url(start))
+
+
+@pytest.mark.parametrize("start", ["/", "/a"])
+@pytest.mark.parametrize("way", ["says from where", "sets a cookie before"])
+def test_a_wall_on_another_host(webarc: Webarc, sites: list[Site], start: str, way: str) -> None:
+    site, other, third = sites
+    back = quote(site.url("/a"), safe="")
+    if way == "says from where":
+        first: Reply = redirect(other.url(f"/login?service={back}"))
+        third.pages["/token"] = redirect(site.url("/session"))
+        site.pages["/session"] = bake("in=1", "/a")
+    else:
+        first = bake("in=1", other.url("/login"))
+        third.pages["/token"] = redirect(site.url("/a"))
+    other.pages["/login"] = redirect(third.url(f"/token?for={back}"))
+    site.pages |= {"/": LINKS, "/a": walled("in=1", first), "/behind": "<title>Behind</title>"}
+    check_reached(webarc, site, site.url(start))
+    if start == "/":
+        assert not webarc.folder(other.url()).exists(), "a host on the way is no part of the crawl"
+
+
+def test_a_redirect_that_leaves_for_good_is_not_followed_further(webarc: Webarc, sites: list[Site]) -> None:
+    site, other, _ = sites
+    site.pages |= {"/": LINKS, "/a": bake("sid=1", other.url("/x"))}
+    other.pages |= {"/x": "<title>Theirs</title><a href=/y>y</a>", "/y": "y"}
+    rows = webarc.report("--allow-private", site.url())
+    assert (rows[other.url("/x")]["outcome"], rows[other.url("/x")]["reason"]) == ("skipped", "scope")
+    assert other.url("/y") not in rows and not webarc.folder(other.url()).exists()
+    site.pages["/a"] = redirect(other.url("/z"))
+    assert webarc.report("--allow-private", site.url())[other.url("/z")]["reason"] == "scope"
+    assert "/z" not in other.targets(), "nothing says that it would come back"
+
+
+def test_pages_that_share_a_wall(webarc: Webarc, sites: list[Site]) -> None:
+    site, *_ = sites
+    pages = [f"/p{number}" for number in range(12)]
+    site.pages["/"] = "".join(f"<a href={page}>x</a>" for page in pages)
+    site.pages["/wall"] = lambda request: bake(
+        request.target.partition("?")[2] + "=1", "/" + request.target.partition("?")[2]
+    )
+    for page in pages:
+        site.pages[page] = walled(f"{page[1:]}=1", redirect(f"/wall?{page[1:]}"), f"<title>{page}</title>")
+    rows = webarc.report(site.url())
+    assert all(rows[site.url(page)]["outcome"] == "stored" for page in pages)
+
+
+def test_two_pages_that_send_each_other_for_a_cookie(webarc: Webarc, sites: list[Site]) -> None:
+    """Each needs the cookie of the other, and both are asked for before either is there."""
+    site, *_ = sites
+    for slow in ("/a", "/b"):
+        delays = {"/a": 0.0, "/b": 0.0} | {slow: 0.3}
+        site.pages |= {
+            "/": "<a href=/a>a</a><a href=/b>b</a>",
+            "/a": walled("b=1", Page(b"", 302, {"Location": "/b", "Set-Cookie": "a=1"}, delay=delays["/a"]), "A"),
+            "/b": walled("a=1", Page(b"", 302, {"Location": "/a", "Set-Cookie": "b=1"}, delay=delays["/b"]), "B"),
+        }
+        rows = webarc.report(site.url())
+        outcomes = {rows[site.url(page)]["outcome"] for page in ("/a", "/b")}
+        assert outcomes & {"stored", "unchanged"} and outcomes <= {"stored", "unchanged", "redirect"}
+
+
+def test_a_forbidden_page_that_a_login_leads_to(webarc: Webarc, sites: list[Site]) -> None:
+    site, *_ = sites
+    forbidden = (403, {}, "no")
+    site.pages |= {"/": "<a href=/members>m</a><a href=/login>l</a>", "/behind": "<title>Behind</title>"}
+    site.pages["/members"] = walled("in=1", forbidden)
+    for delay in (0.0, 0.3):
+        site.pages["/login"] = Page(b"", 302, {"Location": "/members", "Set-Cookie": "in=1"}, delay=delay)
+        rows = webarc.report(site.url())
+        assert rows[site.url("/members")]["outcome"] in ("stored", "unchanged")
+
+
+def test_a_page_that_remembers_the_visitor_without_a_cookie(webarc: Webarc, sites: list[Site]) -> None:
+    site, *_ = sites
+    site.pages |= {"/": LINKS, "/a": lambda _: redirect("/a") if len(site.asked("/a")) < 2 else "in"}
+    assert webarc.report(site.url())[site.url("/a")]["outcome"] == "stored"
+
+
+CIRCLES = {
+    f"{length} {cookie}": [f"/{cookie}/{length}/{number}" for number in range(length)]
+    for length in (1, 2, 3)
+    for cookie in ("none", "same", "random")
+}
+
+
+def circles(fresh: Iterator[int]) -> dict[str, Route]:
+    """Redirects round and round: without a cookie, with one that stays the same, with a new one each time."""
+
+    def step(target: str) -> Route:
+        value = {"none": lambda: "", "same": lambda: "x=1", "random": lambda: f"x={next(fresh)}"}
+        make, path = value[target.split("/")[1]], target.rpartition("/")[0]
+        cookie = f"; Path={path}"
+        return lambda _: Page(b"", 302, {"Location": target, **({"Set-Cookie": make() + cookie} if make() else {})})
+
+    return {
+        here: step(there)
+        for circle in CIRCLES.values()
+        for here, there in zip(circle, circle[1:] + circle[:1], strict=True)
+    }
+
+
+@pytest.mark.parametrize("as_start", [False, True])
+def test_a_circle_is_a_failure(webarc: Webarc, sites: list[Site], as_start: bool) -> None:
+    site, *_ = sites
+    site.pages |= circles(iter(range(10_000)))
+    site.pages["/"] = "".join(f"<a href={circle[0]}>x</a>" for circle in CIRCLES.values())
+    starts = [site.url(circle[0]) for circle in CIRCLES.values()] if as_start else [site.url()]
+    file = webarc.archive.parent / "report.json"
+    ran = webarc.run("crawl", "--json", "--max-redirect", "8", "--report", file, *starts)
+    assert ran.code == 8, (ran.out, ran.err)
+    result = ran.result()
+    everything = {page for circle in CIRCLES.values() for page in circle}
+    assert result["counts"]["failed"] == len(everything)
+    assert "leads to no page" in result["failures"][0] and result["complete"] is not as_start
+    rows = {line["url"]: line for line in json.loads(file.read_text())["crawls"][0]["urls"]}
+    assert {(rows[site.url(page)]["outcome"], rows[site.url(page)]["reason"]) for page in everything} == {
+        ("failed", "redirect-loop")
+    }
+    for circle in CIRCLES.values():
+        assert sum(target in circle for target in site.targets()) <= 10, "it ends with --max-redirect at the latest"
+
+
+@pytest.mark.parametrize("start", ["/", "/0"])
+def test_too_many_redirects(webarc: Webarc, sites: list[Site], start: str) -> None:
+    site, *_ = sites
+    site.pages |= {f"/{number}": redirect(f"/{number + 1}", 301) for number in range(30)}
+    site.pages |= {"/": "<a href=/0>0</a>", "/30": "end", "/nowhere": redirect("/nowhere2")}
+    rows = webarc.report(site.url(start), code=8)
+    assert rows[site.url("/20")]["reason"] == "redirect-limit" and site.url("/22") not in rows
+    assert rows[site.url("/0")]["outcome"] == "redirect"
+    assert webarc.report("--max-redirect", "40", site.url(start))[site.url("/30")]["outcome"] == "stored"
+
+
+def test_a_chain_into_a_circle_and_out_of_sight(webarc: Webarc, sites: list[Site]) -> None:
+    """A chain that ends in a circle fails as a whole; one that ends with a missing page is a redirect to it."""
+    site, *_ = sites
+    ways = {"/1": "/2", "/2": "/3", "/3": "/4", "/4": "/3", "/m": "/gone"}
+    site.pages |= {source: redirect(target) for source, target in ways.items()}
+    site.pages["/"] = "".join(f"<a href={source}>x</a>" for source in ways)
+    rows = webarc.report(site.url(), code=8)
+    assert {rows[site.url(f"/{number}")]["reason"] for number in range(1, 5)} == {"redirect-loop"}
+    assert (rows[site.url("/m")]["outcome"], rows[site.url("/gone")]["outcome"]) == ("redirect", "missing")
+
+
+def test_the_table_shows_circles_and_missing_start_pages(webarc: Webarc, sites: list[Site]) -> None:
+    site, *_ = sites
+    site.pages |= {"/": LINKS + "<a href=/dead>x</a>", "/a": redirect("/b"), "/b": redirect("/a")}
+    ran = webarc.run("crawl", site.url())
+    assert ran.code == 8 and row(ran.out)["failed"] == "2"
+    assert f"{site.url('/a')} redirects, but leads to no page (redirect-loop)" in ran.out
+    ran = webarc.run("crawl", site.url("/nope"))
+    assert ran.code == 8 and row(ran.out)["failed"] == "1" and row(ran.out)["gone"] == "0"
+
+
+def test_a_start_page_that_is_gone_counts_once(webarc: Webarc, sites: list[Site]) -> None:
+    site, *_ = sites
+    site.pages |= {"/": "<title>Home</title>", "/other": "x"}
+    webarc.crawl(site.url())
+    site.pages["/"] = (404, {}, "gone")
+    kept = webarc.crawl("--prune", "never", site.url(), code=8)["counts"]
+    assert (kept["gone"], kept["failed"]) == (0, 1)
+    removed = webarc.crawl(site.url(), code=8)["counts"]
+    assert (removed["gone"], removed["failed"]) == (1, 0)
+    again = webarc.crawl(site.url(), code=8)["counts"]
+    assert (again["gone"], again["failed"]) == (0, 1)
+
+
+def row(table: str) -> dict[str, str]:
+    """The only line of figures of a crawl's table."""
+    head, line = table.splitlines()[:2]
+    return dict(zip(head.split(), line.split(), strict=False))
+
+
+def test_a_start_page_that_leads_out_of_the_crawl_is_named(webarc: Webarc, sites: list[Site]) -> None:
+    site, *_ = sites
+    site.pages |= {"/": redirect("/login"), "/login": "x"}
+    result = webarc.crawl("--exclude", "login", site.url(), code=8)
+    assert result["failures"] == [f"{site.url()} redirects, but leads to no page"]
+
+
+@pytest.mark.parametrize("scope", ["page", "prefix", "host"])
+def test_a_start_page_that_moved_within_its_host(webarc: Webarc, sites: list[Site], scope: str, tmp_path: Path) -> None:
+    site, *_ = sites
+    site.pages |= {"/old/": redirect("/new/"), "/new/": "<a href=x>x</a><a href=/y>y</a>", "/new/x": "x", "/y": "y"}
+    site.pages |= {"/old/in": redirect("/login"), "/login": "<a href=/y>y</a>"}
+    rows = webarc.report("--scope", scope, site.url("/old/"), site.url("/old/in"))
+    kept = {url for url, line in rows.items() if line["outcome"] == "stored"}
+    wanted = {"page": ["/new/", "/login"], "prefix": ["/new/", "/login", "/new/x"]}
+    assert kept == {site.url(page) for page in wanted.get(scope, ["/new/", "/login", "/new/x", "/y"])}
