@@ -13,7 +13,7 @@ from itertools import chain
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
-from webarc.archive import times
+from webarc.archive import times, zones
 from webarc.archive.ailments import ailment
 from webarc.archive.clone import is_clone
 from webarc.archive.contents import Contents
@@ -183,7 +183,7 @@ class Catalog:
         if tag is None:
             first = min(self.crawl_tags(domain), default=None)
             known = f"its first crawl is {first}" if first else "it has none"
-            raise NoSuchVersion(f"{domain} had not been crawled by {moment} CET; {known}.")
+            raise NoSuchVersion(f"{domain} had not been crawled by {zones.shown(moment)}; {known}.")
         if "@" in text and tag != text:
             raise NoSuchVersion(f"{domain} has no crawl {text}; the one before is {tag}.")
         return tag
@@ -266,7 +266,7 @@ class Catalog:
         from webarc.archive.tombstones import tombstones
 
         stones = [stone for stone in tombstones(self.archive.repository(domain)) if stone.arc == arc]
-        return f" any more (forgotten {stones[-1].time}: {stones[-1].reason})" if stones else ""
+        return f" any more (forgotten {zones.shown(stones[-1].time)}: {stones[-1].reason})" if stones else ""
 
     def _warn_once(self, text: str) -> None:
         if text not in self._warned:

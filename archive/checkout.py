@@ -14,6 +14,7 @@ from webarc.archive.checkout_names import HTML, XHTML, relative_link
 from webarc.archive.checkout_site import Site, State, shown_type
 from webarc.archive.gaps import uncertain
 from webarc.archive.instants import instant
+from webarc.archive.zones import shown
 from webarc.errors import Damaged, NoSuchVersion, UsageProblem
 from webarc.sql.rows import VersionRow
 
@@ -144,7 +145,7 @@ def moment_named(catalog: Catalog, domain: str, text: str | None, note: Callable
     if "@" in text:
         return moment_of(catalog.crawl(domain, text)) or latest
     if times.text(instant(text)) > latest:
-        note(f"{times.text(instant(text))} CET is in the future; this is the newest state.")
+        note(f"{shown(times.text(instant(text)))} is in the future; this is the newest state.")
         return latest
     return times.text(instant(text, end=True))
 
@@ -157,8 +158,8 @@ def _check_place(root: Path, folder: Path) -> None:
 def _nothing(catalog: Catalog, domain: str, when: str) -> NoSuchVersion:
     first = min(filter(None, map(moment_of, catalog.crawl_tags(domain))), default=when)
     if first > when:
-        return NoSuchVersion(f"{domain} was not archived yet at {when} CET; its first crawl is of {first} CET.")
-    return NoSuchVersion(f"{domain} had no pages at {when} CET; run `webarc log {domain}` to see when it had.")
+        return NoSuchVersion(f"{domain} was not archived yet at {shown(when)}; its first crawl is of {shown(first)}.")
+    return NoSuchVersion(f"{domain} had no pages at {shown(when)}; run `webarc log {domain}` to see when it had.")
 
 
 def _unheard(_done: int, _all: int) -> None:

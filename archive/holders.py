@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from webarc.archive import zones
 from webarc.archive.layout import domain_of
 
 _PURPOSES = ("crawl", "tree")
@@ -29,7 +30,8 @@ class Holder:
 
     def text(self) -> str:
         """In words."""
-        about = ", ".join(part for part in (self.command, f"since {self.since}" if self.since else "") if part)
+        since = f"since {zones.shown(self.since)}" if self.since else ""
+        about = ", ".join(part for part in (self.command, since) if part)
         return f"process {self.pid} ({about})" if about else f"process {self.pid}"
 
 

@@ -1,4 +1,7 @@
-"""Times as people type them: dates, ISO, digits as in archive URLs, `yesterday`, `3 days ago`."""
+"""Times as people type them: dates, ISO, digits as in archive URLs, `yesterday`, `3 days ago`.
+
+Without a zone they are meant in the one that times are shown in (webarc.archive.zones).
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
-from webarc.archive import times
+from webarc.archive import times, zones
 from webarc.archive.times import CET
 from webarc.errors import BadTime
 
 _HINT = "write it like 2026-11-15, '2026-11-15 23:50', 20261115235000, yesterday or '3 days ago'"
 _DIGITS = re.compile(r"\d{4}(?:\d{2}){0,5}", re.ASCII)
 _CLOCK = r"(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,]\d+)?)?)?"
-_ZONE = r"(z|utc|gmt|cet|[+-]\d{2}:?(?:\d{2})?)"
+_ZONE = rf"(z|{'|'.join(zones.NAMES).lower()}|[+-]\d{{2}}:?(?:\d{{2}}(?::?\d{{2}})?)?)"
 _DATE = re.compile(rf"(\d{{4}})[-/](\d{{1,2}})(?:[-/](\d{{1,2}})(?:(?:t| (?:at )?){_CLOCK} ?{_ZONE}?)?)?", re.ASCII)
 _DAY = re.compile(rf"(?:last )?([a-z]+)(?: (?:at )?{_CLOCK})?", re.ASCII)
 _TOKEN = re.compile(r"[0-9]{1,9}|[a-z]+|[^ ]")
@@ -33,7 +36,7 @@ _SECOND = timedelta(seconds=1)
 
 
 def instant(text: str, *, end: bool = False, now: datetime | None = None) -> datetime:
-    """The moment that a text means, in CET: without a zone CET, digits alone are UTC; raises BadTime.
+    """The moment that a text means, in CET; digits alone are UTC; raises BadTime.
 
     A text that leaves out the clock, or part of it, means the first second of that day, hour or minute; with `end`
     its last one.
@@ -43,7 +46,7 @@ def instant(text: str, *, end: bool = False, now: datetime | None = None) -> dat
     try:
         found = _plain(words, end) or _named(words, end, current) or _ago(words, current)
         here = found.astimezone(CET) if found is not None else None
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, OSError):
         # In another zone a time may be before the year 1 or behind the year 9999.
         here = None
     if here is None:
@@ -67,10 +70,12 @@ def _plain(words: str, end: bool) -> datetime | None:
     return None
 
 
-def _moment(numbers: list[int], zone: tzinfo, end: bool) -> datetime:
+def _moment(numbers: list[int], zone: tzinfo | None, end: bool) -> datetime:
     year, month, day, hour, minute, second = [*numbers, *_FIRST[len(numbers) :]]
-    start = datetime(year, month, day, hour, minute, second, tzinfo=zone)
-    return start + _span(start, len(numbers)) - _SECOND if end else start
+    clock = datetime(year, month, day, hour, minute, second)
+    if end:
+        clock += _span(clock, len(numbers)) - _SECOND
+    return clock.replace(tzinfo=zone) if zone else zones.placed(clock, end=end)
 
 
 def _span(start: datetime, given: int) -> timedelta:
@@ -80,13 +85,13 @@ def _span(start: datetime, given: int) -> timedelta:
     return timedelta(days=sum(monthrange(start.year, month)[1] for month in months))
 
 
-def _zone(text: str | None) -> tzinfo:
-    if text is None or text == "cet":
-        return CET
+def _zone(text: str | None) -> tzinfo | None:
+    if text is None or text == "z":
+        return UTC if text else None
     if text[0] not in "+-":
-        return UTC
-    hours, minutes = int(text[1:3]), int(text[3:].lstrip(":") or 0)
-    offset = timedelta(hours=hours, minutes=minutes)
+        return timezone(zones.NAMES[text.upper()])
+    digits = text[1:].replace(":", "")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:4] or 0), seconds=int(digits[4:] or 0))
     return timezone(-offset if text[0] == "-" else offset)
 
 
@@ -99,13 +104,13 @@ def _named(words: str, end: bool, now: datetime) -> datetime | None:
         return None
     name, *clock = match.groups()
     if name in _WEEKDAYS:
-        back = (now.weekday() - _WEEKDAYS.index(name) - 1) % 7 + 1
+        back = (zones.wall(now).weekday() - _WEEKDAYS.index(name) - 1) % 7 + 1
     elif name in _DAYS_BACK and not words.startswith("last"):
         back = _DAYS_BACK[name]
     else:
         return None
-    day = now - timedelta(days=back)
-    return _moment([day.year, day.month, day.day, *[int(part) for part in clock if part is not None]], CET, end)
+    day = zones.wall(now) - timedelta(days=back)
+    return _moment([day.year, day.month, day.day, *[int(part) for part in clock if part is not None]], None, end)
 
 
 def _ago(words: str, now: datetime) -> datetime | None:
@@ -126,7 +131,8 @@ def _earlier(moment: datetime, count: int, unit: str) -> datetime:
         return moment - timedelta(seconds=count * _SECONDS[unit])
     if unit not in _MONTHS:
         raise ValueError(unit)
-    months = moment.year * 12 + moment.month - 1 - count * _MONTHS[unit]
-    year, month = divmod(months, 12)
+    clock = zones.wall(moment)
+    year, month = divmod(clock.year * 12 + clock.month - 1 - count * _MONTHS[unit], 12)
     # A month that has no such day gives its last one.
-    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(max(year, 1), month + 1)[1]))
+    day = min(clock.day, monthrange(max(year, 1), month + 1)[1])
+    return zones.placed(clock.replace(year=year, month=month + 1, day=day))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from webarc.archive import times
+from webarc.archive import times, zones
 from webarc.archive.failures import storage
 from webarc.errors import Locked
 from webarc.heartbeat import beat
@@ -24,7 +24,7 @@ LOCK_WAIT = 3600.0
 _FIRST_NAP = 0.01
 _LONGEST_NAP = 0.5
 # The options that may stand before a subcommand with a value behind them.
-_TAKE_A_VALUE = ("--archive", "--config", "--database")
+_TAKE_A_VALUE = ("--archive", "--config", "--database", "--zone")
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _PLAIN_WORD = re.compile(r"[a-z][a-z-]*")
 
@@ -143,4 +143,4 @@ def _holder(descriptor: int) -> str:
         return "another process"
     if not Path(f"/proc/{pid}").exists():
         return f"a program that process {pid} ({command}) started and left behind"
-    return f"process {pid} ({command}, since {since})"
+    return f"process {pid} ({command}, since {zones.shown(since)})"

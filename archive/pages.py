@@ -10,6 +10,7 @@ from operator import attrgetter
 
 from webarc.archive import times
 from webarc.archive.instants import instant
+from webarc.archive.zones import shown
 from webarc.errors import NoSuchVersion
 from webarc.sql.index import LAST
 from webarc.sql.rows import VersionRow
@@ -81,11 +82,11 @@ class Page:
 
     def _nothing_at(self, moment: str) -> str:
         first = self.versions[0]
-        known = f"{first.number}, of {first.crawl_time} CET"
+        known = f"{first.number}, of {shown(first.crawl_time)}"
         if first.number == 1:
-            return f"{self.url} was not archived yet at {moment} CET; its first version is {known}."
+            return f"{self.url} was not archived yet at {shown(moment)}; its first version is {known}."
         lost = "what came before was thinned out or forgotten"
-        return f"{self.url} has no version of {moment} CET; the first that is left is {known}, {lost}."
+        return f"{self.url} has no version of {shown(moment)}; the first that is left is {known}, {lost}."
 
     def _numbers(self) -> str:
         numbers = [row.number for row in self.versions]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
 CET = timezone(timedelta(hours=1), "CET")
@@ -46,6 +45,8 @@ def created(last_modified: str, received: datetime) -> datetime:
 @lru_cache(4096)
 def _http_date(value: str) -> datetime | None:
     """The time that a header tells; the files of a site often share one."""
+    from email.utils import parsedate_to_datetime  # loads much, and only crawls need it
+
     try:
         moment = parsedate_to_datetime(value)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(CET)

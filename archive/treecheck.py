@@ -22,6 +22,7 @@ from webarc.archive.refs import read_head, ref_value
 from webarc.archive.repository import Repository
 from webarc.archive.rescue import blob_id
 from webarc.archive.worktree import SHOWN
+from webarc.archive.zones import shown
 from webarc.errors import Damaged, GitProblem
 
 _PLAIN_FILES = ("100644", "100755")
@@ -82,7 +83,7 @@ class TreeCheck:
             return _MISSING
         except OSError as problem:
             return f"the file cannot be read ({problem.strerror})"
-        changed = times.text(datetime.fromtimestamp(status.st_mtime, times.CET))
+        changed = shown(times.text(datetime.fromtimestamp(status.st_mtime, times.CET)))
         return f"the file is not what git has (it was last written to at {changed})"
 
     def _finding(self, path: str, what: str) -> Finding:

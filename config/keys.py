@@ -15,7 +15,11 @@ MASK = "********"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting; its name is `table.key`, or just `key` at the top of the file."""
+    """One setting; its name is `table.key`, or just `key` at the top of the file.
+
+    One that is `guarded` runs code or names databases, proxies or secrets: the file of an archive sets it only if the
+    user trusts that archive.
+    """
 
     name: str
     kind: Kind
@@ -23,6 +27,7 @@ class Key:
     help: str
     flag: str = ""
     secret: bool = False
+    guarded: bool = False
 
     @property
     def table(self) -> str:
@@ -48,11 +53,19 @@ class Key:
 _TABLE = [
     Key("archive", kinds.path(), Path("archive"), "The archive folder.", "--archive"),
     Key(
+        "trusted_archives",
+        kinds.paths(),
+        (),
+        "Archives whose own webarc.toml, if it belongs to you, may also set what runs code or names databases, proxies "
+        "or secrets.",
+    ),
+    Key(
         "database",
         kinds.text(optional=True),
         None,
         "Where the index lives, as an SQLAlchemy URL; empty: .webarc/index.db in the archive.",
         "--database",
+        guarded=True,
     ),
     Key(
         "crawl.depth",
@@ -98,9 +111,25 @@ _TABLE = [
     Key("crawl.random_wait", kinds.flag(), False, "Vary the pause between 0.5 and 1.5 times.", "--random-wait"),
     Key("crawl.limit_rate", kinds.size(optional=True), None, "Bytes a second at most, per crawl.", "--limit-rate"),
     Key("crawl.user_agent", kinds.agent(), f"webarc/{__version__}", "How the crawler names itself.", "--user-agent"),
-    Key("crawl.headers", kinds.headers(), (), 'Further request headers, as in "Accept-Language: de".', "--header"),
-    Key("crawl.load_cookies", kinds.readable(), None, "A Netscape cookie file to read.", "--load-cookies"),
-    Key("crawl.http_user", kinds.text(optional=True), None, "User name for the start URLs' servers.", "--http-user"),
+    Key(
+        "crawl.headers",
+        kinds.headers(),
+        (),
+        'Further request headers, as in "Accept-Language: de".',
+        "--header",
+        guarded=True,
+    ),
+    Key(
+        "crawl.load_cookies", kinds.readable(), None, "A Netscape cookie file to read.", "--load-cookies", guarded=True
+    ),
+    Key(
+        "crawl.http_user",
+        kinds.text(optional=True),
+        None,
+        "User name for the start URLs' servers.",
+        "--http-user",
+        guarded=True,
+    ),
     Key(
         "crawl.http_password",
         kinds.text(optional=True),
@@ -108,8 +137,9 @@ _TABLE = [
         "Password for the start URLs' servers.",
         "--http-password",
         secret=True,
+        guarded=True,
     ),
-    Key("crawl.proxy", kinds.proxy(), None, "Proxy to go through, as in http://host:3128.", "--proxy"),
+    Key("crawl.proxy", kinds.proxy(), None, "Proxy to go through, as in http://host:3128.", "--proxy", guarded=True),
     Key(
         "crawl.max_pages",
         kinds.whole(1, unlimited="none"),
@@ -144,6 +174,7 @@ _TABLE = [
         False,
         'Private addresses that links may lead to: true for all, or a list as in ["10.0.0.0/8", "wiki.local"].',
         "--allow-private",
+        guarded=True,
     ),
     Key(
         "crawl.prune",
@@ -166,6 +197,7 @@ _TABLE = [
         kinds.table(),
         {},
         'Your own filters: name = "package.module:callable" or name = "file.py:callable".',
+        guarded=True,
     ),
     Key("filters.time_limit", kinds.duration(), 10.0, "Longest time a filter may take for one file."),
     Key("schedule.jobs", kinds.whole(1), 2, "How many scheduled crawls to run at once.", "--jobs"),
@@ -174,6 +206,14 @@ _TABLE = [
         kinds.whole(0),
         20,
         "Join the small packs of a domain's repository after so many crawls of it; 0 never does by itself.",
+    ),
+    Key(
+        "times.zone",
+        kinds.zone(),
+        "CET",
+        "The zone that times are shown in, and read in when they name none: CET (UTC+1 all year), local, or a name "
+        "such as Europe/Berlin.",
+        "--zone",
     ),
 ]
 

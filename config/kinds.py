@@ -14,6 +14,7 @@ from webarc import __version__
 from webarc.config import units
 
 _NOTHING = ("none", "inf")
+_LONGEST_ZONE = 100
 _CREDENTIALS = re.compile(r"//[^/@\s]*@")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*")
 _PRIVATE_HEADER = re.compile(
@@ -105,6 +106,17 @@ def path(*, optional: bool = False) -> Kind:
     return Kind("a path", read, read, lambda value: "" if value is None else str(value))
 
 
+def paths() -> Kind:
+    """A list of files or folders; as text, separated by commas."""
+    single, listed = path(), _listed("a list of paths", _filled, separator=",")
+    return replace(
+        listed,
+        read=lambda value: tuple(map(single.read, listed.read(value))),
+        parse=lambda text: tuple(map(single.read, listed.parse(text))),
+        show=lambda value: ", ".join(map(str, value)),
+    )
+
+
 def readable() -> Kind:
     """A file that must be there, or None."""
     plain = path(optional=True)
@@ -134,6 +146,12 @@ def choice(*names: str) -> Kind:
         return str(value)
 
     return Kind("one of " + ", ".join(f'"{name}"' for name in names), read, read)
+
+
+def zone() -> Kind:
+    """A time zone: CET (UTC+1 all year), `local`, or a name of the time zone database."""
+    plain = text()
+    return replace(plain, wanted='CET, local or a name such as "Europe/Berlin"', read=_zone, parse=_zone)
 
 
 def names() -> Kind:
@@ -246,6 +264,19 @@ def _expanded(value: str) -> Path:
         raise ValueError(value) from None
 
 
+def _zone(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_ZONE:
+        raise ValueError(value)
+    if value.lower() in ("cet", "local"):
+        return value.upper() if value.lower() == "cet" else "local"
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(value).key
+    except (ValueError, KeyError, OSError):  # no name, an unknown one, or that of a folder of names
+        raise ValueError(value) from None
+
+
 def _filled(value: str) -> str:
     if not value or not value.isprintable():
         raise ValueError(value)
@@ -259,6 +290,8 @@ def _expression(value: str) -> str:
         regex.compile(value)
     except regex.error as error:
         raise Wrong(f"{value!r} is not a regular expression ({error})") from None
+    except RecursionError:
+        raise Wrong("it has too many brackets inside each other") from None
     return value
 
 

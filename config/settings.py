@@ -1,20 +1,25 @@
-"""Every setting with its value and where that came from: built-in < config file < environment < command line."""
+"""Every setting with its value and where that came from: built-in < config files < environment < command line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from webarc.config import database
-from webarc.config.file import ConfigFile, find
+from webarc.config.file import ConfigFile
 from webarc.config.keys import KEYS, TABLES, Key
 from webarc.config.kinds import Wrong
+from webarc.config.layers import FINDING, Layer, own_layers, with_archive
 from webarc.errors import ConfigProblem, UsageProblem
 
 BUILT_IN = "built-in"
+_FINDING_VARIABLES = frozenset(KEYS[name].variable for name in FINDING)
 _OWN_FILE = ".py:"
+_MOST_UNKNOWN = 10
+_LONGEST_NAME = 60
 
 
 class Settings(Mapping[str, Any]):
@@ -28,8 +33,9 @@ class Settings(Mapping[str, Any]):
         self._origins: dict[str, str] = dict.fromkeys(KEYS, BUILT_IN)
         self._faults: list[str] = []
         self._refused: dict[str, str] = {}
+        self._filters_dirs: list[Path] = []
         self.warnings: list[str] = []
-        self.file: Path | None = None
+        self.files: list[Path] = []
 
     def __getitem__(self, name: str) -> Any:
         if name in self._refused:
@@ -51,9 +57,14 @@ class Settings(Mapping[str, Any]):
         return KEYS[name].shown(self._values[name])
 
     @property
+    def file(self) -> Path | None:
+        """The strongest config file in use; `files` has all of them, the strongest first."""
+        return self.files[0] if self.files else None
+
+    @property
     def filters_dir(self) -> Path | None:
-        """The folder with the filters' own config files, beside the config file in use."""
-        return self.file.absolute().parent / "filters" if self.file else None
+        """The folder with the filters' own config files: beside the strongest config file that has one."""
+        return next((folder for folder in self._filters_dirs if folder.is_dir()), next(iter(self._filters_dirs), None))
 
     def _set(self, name: str, value: Any, origin: str) -> None:
         self._values[name] = value
@@ -86,32 +97,73 @@ def load(
 
     An override of None or of an empty tuple counts as not given, since that is what click hands over.
     """
+    environ, overrides = environ or {}, overrides or {}
+    own = list(own_layers(explicit, environ))
+    # Where the archive is comes first, and whether the user trusts it; then what its own file says.
+    first = Settings()
+    for layer in own:
+        _read_layer(first, replace(layer, only=layer.only or FINDING), ())
+    _read_environment(first, {name: text for name, text in environ.items() if name in _FINDING_VARIABLES})
+    _read_overrides(first, {name: value for name, value in overrides.items() if name in FINDING})
     settings = Settings()
-    _read_file(settings, find(explicit, environ or {}))
-    _read_environment(settings, environ or {})
+    for layer in with_archive(own, first["archive"]):
+        _read_layer(settings, layer, first["trusted_archives"])
+    _read_environment(settings, environ)
     if strict and settings._faults:
         raise ConfigProblem(_together(settings._faults))
-    _read_overrides(settings, overrides or {})
+    _read_overrides(settings, overrides)
     return settings
 
 
-def _read_file(settings: Settings, file: ConfigFile | None) -> None:
-    if file is None:
-        return
+def _read_layer(settings: Settings, layer: Layer, trusted: Collection[Path]) -> None:
+    file, is_trusted = layer.file, layer.is_trusted(trusted)
     if file.problem:
-        settings._warn(file.problem.rstrip("."), "built-in values are used")
+        settings._warn(file.problem.rstrip("."), "it is ignored" if layer.homes else "built-in values are used")
         return
-    settings.file = file.path
-    for name, raw in file.values.items():
-        if name not in KEYS:
-            settings._warn(f"{file.where(name)}: {_unknown(name)}", "it is ignored")
-            continue
-        try:
-            value = _placed(name, KEYS[name].kind.read(raw), file.path.absolute().parent)
-            KEYS[name].kind.check(value)
-            settings._set(name, value, file.place(name))
-        except ValueError as error:
-            settings._wrong(file.where(name), KEYS[name], raw, error)
+    if layer.only is None:
+        settings.files.insert(0, file.path)
+        settings._filters_dirs[:0] = [layer.filters()] if is_trusted else []
+    taken = {name: raw for name, raw in file.values.items() if layer.only is None or name in layer.only}
+    _tell_unknown(settings, file, [name for name in taken if name not in KEYS])
+    withheld = []
+    for key, raw in ((KEYS[name], raw) for name, raw in taken.items() if name in KEYS):
+        if is_trusted or not key.guarded:
+            _read_value(settings, layer, key, raw)
+        elif _would_change(settings, layer, key, raw):
+            withheld.append(key.name)
+    if layer.only is None and not is_trusted and layer.has_filters():
+        withheld.append("filters/*.toml")
+    if withheld:
+        fault = f"{file.path}: {', '.join(withheld)} may not come from an archive that is not trusted"
+        settings._warn(fault, layer.cure())
+
+
+def _tell_unknown(settings: Settings, file: ConfigFile, unknown: list[str]) -> None:
+    for name in unknown[:_MOST_UNKNOWN]:
+        settings._warn(f"{file.where(name)}: {_unknown(name)}", "it is ignored")
+    if len(unknown) > _MOST_UNKNOWN:
+        settings._warn(f"{file.path}: {len(unknown) - _MOST_UNKNOWN} more unknown keys", "they are ignored")
+
+
+def _read_value(settings: Settings, layer: Layer, key: Key, raw: object) -> None:
+    file = layer.file
+    try:
+        value = _placed(key.name, key.kind.read(raw), file.path.absolute().parent)
+        if refusal := layer.refusal(key.name, value):
+            if value != settings._values[key.name]:
+                settings._warn(f"{file.where(key.name)}: {refusal}", "it is ignored")
+            return
+        key.kind.check(value)
+        settings._set(key.name, value, file.place(key.name))
+    except ValueError as error:
+        settings._wrong(file.where(key.name), key, raw, error)
+
+
+def _would_change(settings: Settings, layer: Layer, key: Key, raw: object) -> bool:
+    try:
+        return bool(_placed(key.name, key.kind.read(raw), layer.file.path.parent) != settings._values[key.name])
+    except ValueError:
+        return True
 
 
 def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
@@ -150,6 +202,8 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
         return database.absolute(value, folder)
     if isinstance(value, Path):
         return folder / value
+    if isinstance(value, tuple):
+        return tuple(folder / item if isinstance(item, Path) else item for item in value)
     if isinstance(value, dict):
         return {name: str(folder / item) if _OWN_FILE in item else item for name, item in value.items()}
     return value
@@ -158,6 +212,8 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
 def _unknown(name: str) -> str:
     if name in TABLES:
         return f"{name} must be a table, written [{name}]"
+    if len(name) > _LONGEST_NAME:
+        return f"unknown key {name[:_LONGEST_NAME]}..."
     return f"unknown key {name}{_guess(name, KEYS)}"
 
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from types import TracebackType
 
+from webarc.archive import zones
 from webarc.archive.document import headers_of
 from webarc.archive.failures import storage_problem
 from webarc.archive.indexing import catch_up
@@ -70,6 +71,7 @@ def run_instance(line: int, task: int, beats: int, stacks: int) -> None:
     control = Control(Channel(socket.socket(fileno=line), CONTROL_TYPES), heartbeats)
     with os.fdopen(task, "rb") as file:
         job: Job = pickle.load(file)  # noqa: S301 - written by the scheduler
+    zones.use(job.zone)
     result = Result(job.domain)
     _run(job, control, heartbeats, result)
     end_descendants()  # nothing that it started is left behind

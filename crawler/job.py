@@ -39,6 +39,7 @@ class Job:
     report: Path | None = None
     lock_wait: float | None = None
     resume: bool = False
+    zone: str = "CET"
     claims: Path | None = None
     """Where the instances of a run note which domains they have joined."""
     lock_turn: float | None = None

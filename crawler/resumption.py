@@ -10,6 +10,7 @@ from types import TracebackType
 from webarc.archive.layout import INTERNAL
 from webarc.archive.staging import Staging
 from webarc.archive.store import Archive
+from webarc.archive.zones import shown
 from webarc.crawler.frontier import Frontier
 from webarc.crawler.hoard import Hoard
 from webarc.crawler.interrupted import Interrupted, interrupted, note, note_commit
@@ -79,12 +80,12 @@ class Resumption:
                 found = self._archive.take_over_staging(earlier.place)
                 if found is not None:
                     self._earlier = earlier
-                    self._say(f"{earlier.domain}: goes on with the crawl that began at {earlier.began}")
+                    self._say(f"{earlier.domain}: goes on with the crawl that began at {shown(earlier.began)}")
                     return found
             elif not self._job.resume:
                 self._say(
-                    f"{earlier.domain}: a crawl that began at {earlier.began} was interrupted; this one starts anew "
-                    "(--resume would go on with that one)"
+                    f"{earlier.domain}: a crawl that began at {shown(earlier.began)} was interrupted; "
+                    "this one starts anew (--resume would go on with that one)"
                 )
         return None
 

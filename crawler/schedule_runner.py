@@ -1,4 +1,8 @@
-"""Runs what is due, in the foreground: each crawl a process of its own, never two with a domain in common."""
+"""Runs what is due, in the foreground: each crawl a process of its own, never two with a domain in common.
+
+Nothing piles up. What comes due while its run before is not over, or while others crawl its domains, is skipped; what
+only has a domain in common with another schedule's run waits for that, once.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,10 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
 
 from webarc.archive import times
 from webarc.crawler.schedule import following
@@ -19,6 +25,8 @@ from webarc.errors import CHANGED, Locked, Stopped, StorageProblem, WebarcError,
 from webarc.sql.state import Schedule, State
 
 _TICK = 1.0
+_NOT_OVER = "its run before was not over"
+_PARTLY_BUSY = "others were crawling a domain of it, which was left out"
 # Of a crawl that found something new, too, if it was asked to tell so.
 _FINE = (0, CHANGED)
 
@@ -30,7 +38,21 @@ class Waiting:
     schedule: Schedule
     domains: frozenset[str]
     began: str
+    since: str
     resume: bool = False
+
+
+class Surroundings(Protocol):
+    """What the scheduler cannot know by itself."""
+
+    def found(self, schedule: Schedule) -> Schedule:
+        """The schedule with its files where they are now; raises UsageProblem if one is missing."""
+
+    def domains(self, schedule: Schedule) -> frozenset[str]:
+        """The domains that a crawl will enter; raises UsageProblem if that cannot be told."""
+
+    def busy(self, domains: frozenset[str]) -> str:
+        """Who crawls all these domains; empty if one of them is free."""
 
 
 class Runner:
@@ -42,9 +64,9 @@ class Runner:
         program: Sequence[str],
         logs: Path,
         *,
+        surroundings: Surroundings,
         environ: Mapping[str, str],
         at_once: int,
-        domains_of: Callable[[Schedule], frozenset[str]],
         say: Callable[[str], None],
         warn: Callable[[str], None] | None = None,
     ) -> None:
@@ -53,7 +75,7 @@ class Runner:
         self._logs = logs
         self._environ = dict(environ)
         self._at_once = at_once
-        self._domains_of = domains_of
+        self._surroundings = surroundings
         self._say, self._warn = say, warn or say
         self._queue: list[Waiting] = []
         self._running: dict[subprocess.Popen[bytes], Waiting] = {}
@@ -104,21 +126,48 @@ class Runner:
     def _claim(self, names: Sequence[str]) -> None:
         now = times.now()
         listed = self._state.list()
-        busy = {waiting.schedule.name for waiting in (*self._queue, *self._running.values())}
-        busy |= {schedule.name for schedule in listed if names and schedule.name not in names}
-        if not any(each.next_due <= times.text(now) and each.name not in busy for each in listed):
+        due = [each for each in listed if each.next_due <= times.text(now) and (not names or each.name in names)]
+        free = {each.name for each in due if not self._is_skipped(each, now)}
+        if not free:
             return
-        for schedule in self._state.claim_due(
-            times.text(now), lambda each: times.text(following(each.kind, each.spec, now)), busy
-        ):
+        others = {each.name for each in listed} - free
+        for schedule in self._state.claim_due(times.text(now), lambda each: _next(each, now), others):
             self._enqueue(schedule, times.text(now))
 
-    def _enqueue(self, schedule: Schedule, began: str, *, resume: bool = False) -> None:
+    def _is_skipped(self, schedule: Schedule, now: datetime) -> bool:
+        """Whether a run that is due is left out, which is noted, or has to wait until the run before has ended."""
+        engaged = [*self._queue, *self._running.values()]
+        own = next((waiting for waiting in engaged if waiting.schedule.name == schedule.name), None)
+        if own is not None:
+            # One that was due before the run that is made up for began goes on waiting.
+            if schedule.next_due > own.since:
+                self._skip(schedule, now, _NOT_OVER)
+            return True
+        reason = self._busy_elsewhere(schedule, {domain for waiting in engaged for domain in waiting.domains})
+        if reason:
+            self._skip(schedule, now, reason)
+            self._codes.append(Locked.exit_code)
+        return bool(reason)
+
+    def _busy_elsewhere(self, schedule: Schedule, ours: set[str]) -> str:
         try:
-            self._queue.append(Waiting(schedule, self._domains_of(schedule), began, resume))
+            domains = self._surroundings.domains(self._surroundings.found(schedule))
+        except WebarcError:
+            return ""  # told when it is started
+        return "" if domains & ours else self._surroundings.busy(domains)
+
+    def _skip(self, schedule: Schedule, now: datetime, reason: str) -> None:
+        self._state.skip(schedule.name, times.text(now), reason, _next(schedule, now))
+        self._say(f"{schedule.name}: skipped; {reason}")
+
+    def _enqueue(self, schedule: Schedule, began: str, *, resume: bool = False) -> None:
+        since = times.text(times.now())
+        try:
+            found = self._surroundings.found(schedule)
+            self._queue.append(Waiting(found, self._surroundings.domains(found), began, since, resume))
         except WebarcError as error:
             self._warn(f"{schedule.name}: cannot run; {error}")
-            self._finish(Waiting(schedule, frozenset(), began), error.exit_code)
+            self._finish(Waiting(schedule, frozenset(), began, since), error.exit_code, str(error))
 
     def _start_free(self) -> None:
         """Start what has no domain in common with a running crawl, or with one that waits longer."""
@@ -136,7 +185,7 @@ class Runner:
         with log.open("wb") as output:
             # A session of its own: Ctrl-C reaches the scheduler alone, which passes it on once.
             process = subprocess.Popen(
-                [*self._program, "crawl", *(["--resume"] if waiting.resume else []), *schedule.argv],
+                [*self._program, *(["--resume"] if waiting.resume else []), *schedule.argv],
                 env=self._environ,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -153,14 +202,15 @@ class Runner:
                 del self._running[process]
                 self._finish(waiting, code if code >= 0 else 128 - code)
 
-    def _finish(self, waiting: Waiting, code: int) -> None:
+    def _finish(self, waiting: Waiting, code: int, remark: str | None = None) -> None:
         # A clock that went back must not make the run look interrupted.
         end = max(times.text(times.now()), waiting.began)
         cut_short = self._stopping and (code == Stopped.exit_code or code >= 128)
         if cut_short:
             code = Stopped.exit_code  # not noted as ended, so that the next scheduler goes on with it
         else:
-            self._state.finish(waiting.schedule.name, end, code)
+            remark = _PARTLY_BUSY if code == Locked.exit_code else remark
+            self._state.finish(waiting.schedule.name, end, code, remark)
         self._codes.append(code if code < 128 else WebarcError.exit_code)
         if code in _FINE or cut_short:
             self._say(f"{waiting.schedule.name}: ended with exit code {code}")
@@ -201,6 +251,10 @@ class Runner:
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         self._received.append(number)
+
+
+def _next(schedule: Schedule, now: datetime) -> str:
+    return times.text(following(schedule.kind, schedule.spec, now))
 
 
 @contextmanager

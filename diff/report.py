@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from webarc.archive.zones import shown
 from webarc.diff.hunks import Piece
 from webarc.diff.moves import Move
 from webarc.diff.shares import written
@@ -71,12 +72,12 @@ def _section(title: str, headers: Iterable[str], rows: Iterable[str]) -> Iterato
 def _changed(page: Changed) -> str:
     score = "?" if page.score is None else written(page.score)
     words = "" if page.added is None else f"+{page.added:,} −{page.removed:,}"
-    versions = " to ".join(f"version {row.number} of {row.crawl_time}" for row in (page.old, page.new) if row)
+    versions = " to ".join(f"version {row.number} of {shown(row.crawl_time)}" for row in (page.old, page.new) if row)
     if page.gap is not None:
         versions = f"{versions}; {page.gap}"
     excerpt = "".join(f"<pre>{''.join(map(_piece, line))}</pre>" for line in page.lines)
-    shown = f"<details><summary>{versions}</summary>{excerpt}</details>" if excerpt else f"<div>{versions}</div>"
-    return _row(_number(score), _number(words), f"<td>{_link(page.page)}{shown}</td>")
+    listed = f"<details><summary>{versions}</summary>{excerpt}</details>" if excerpt else f"<div>{versions}</div>"
+    return _row(_number(score), _number(words), f"<td>{_link(page.page)}{listed}</td>")
 
 
 def _moved(move: Move) -> str:

@@ -16,7 +16,11 @@ from webarc.sql.sqlite import SqliteFile
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A crawl that is to run again and again; `kind` is `cron` or `every`, `argv` what follows `webarc crawl`."""
+    """A crawl that is to run again and again; `kind` is `cron` or `every`, `argv` what follows `webarc crawl`.
+
+    A run that began and has no end is going on or was interrupted. `archive` is where the archive was when this was
+    added, `skipped` when a run was skipped after the last one, and `remark` what there is to say of either.
+    """
 
     name: str
     kind: str
@@ -27,6 +31,9 @@ class Schedule:
     last_end: str | None
     last_exit: int | None
     next_due: str
+    archive: str | None = None
+    skipped: str | None = None
+    remark: str | None = None
 
 
 Schedules = list[Schedule]
@@ -52,9 +59,18 @@ class State:
         """Let go of all connections."""
         self._database.close()
 
-    def add(self, name: str, kind: str, spec: str, argv: Sequence[str], created: str, next_due: str) -> None:
+    def add(
+        self,
+        name: str,
+        kind: str,
+        spec: str,
+        argv: Sequence[str],
+        created: str,
+        next_due: str,
+        archive: str | None = None,
+    ) -> None:
         """Remember a new schedule."""
-        values = {"name": name, "kind": kind, "spec": spec, "argv": json.dumps(list(argv))}
+        values = {"name": name, "kind": kind, "spec": spec, "argv": json.dumps(list(argv)), "archive": archive}
         with self._database.writing() as connection:
             added = run(connection, "schedule_add", **values, created=created, next_due=next_due)
             if not added.rowcount:
@@ -78,20 +94,27 @@ class State:
         """
         with self._database.writing() as connection:
             due = [_schedule(row) for row in run(connection, "schedule_due", now=now)]
-            claimed = [
-                replace(schedule, last_start=now, next_due=following(schedule))
-                for schedule in due
-                if schedule.name not in busy
-            ]
+            claimed = [_begun(schedule, now, following(schedule)) for schedule in due if schedule.name not in busy]
             for schedule in claimed:
                 times = {"last_start": schedule.last_start, "next_due": schedule.next_due}
                 run(connection, "schedule_start", name=schedule.name, **times)
         return claimed
 
-    def finish(self, name: str, end: str, exit_code: int) -> None:
+    def finish(self, name: str, end: str, exit_code: int, remark: str | None = None) -> None:
         """Note how a run ended."""
         with self._database.writing() as connection:
-            run(connection, "schedule_finish", name=name, last_end=end, last_exit=exit_code)
+            run(connection, "schedule_finish", name=name, last_end=end, last_exit=exit_code, remark=remark)
+
+    def skip(self, name: str, when: str, remark: str, next_due: str) -> None:
+        """Note that a run was left out, and why."""
+        with self._database.writing() as connection:
+            run(connection, "schedule_skip", name=name, skipped=when, remark=remark, next_due=next_due)
+
+
+def _begun(schedule: Schedule, now: str, next_due: str) -> Schedule:
+    """As schedule_start.sql has it: of how the run before ended, and of skipped ones, nothing is left."""
+    anew = replace(schedule, last_end=None, last_exit=None, skipped=None, remark=None)
+    return replace(anew, last_start=now, next_due=next_due)
 
 
 def _schedule(row: Any) -> Schedule:

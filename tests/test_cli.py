@@ -453,14 +453,18 @@ def test_what_is_printed_works_from_anywhere(what: str) -> None:
     named = webarc("--config", "web/webarc.toml", "--strict-config", "schedule", what)
     assert printed(named) == [*archive, *config, "--strict-config"]
     with chdir("web"):
-        assert printed(webarc("schedule", what)) == archive + config
+        # The archive's own file is found by way of the archive, and the user's own from everywhere.
+        assert printed(webarc("schedule", what)) == archive
         given = webarc("--database", "sqlite:///my.db", "schedule", what)
-        assert printed(given) == [*archive, *config, "--database", f"sqlite:///{here}/web/my.db"]
+        assert printed(given) == [*archive, "--database", f"sqlite:///{here}/web/my.db"]
     home = Path(".config/webarc/webarc.toml")
     home.parent.mkdir(parents=True)
     home.write_text('archive = "../../web"\ndatabase = "sqlite:///i.db"\n')
     words = printed(webarc("schedule", what))
-    assert words[2:] == ["--config", f"{here}/{home}", "--database", f"sqlite:///{here}/{home.parent}/i.db"]
+    assert words[2:] == ["--database", f"sqlite:///{here}/{home.parent}/i.db"]
+    Path("webarc.toml").write_text("")
+    assert printed(scheduled(what)) == [*archive, "--config", f"{here}/webarc.toml", *words[2:][:0]]
+    Path("webarc.toml").unlink()
     lost = scheduled_with(what, WEBARC_CRAWL_DEPTH="1")
     assert lost.exit_code == 0
     assert "$WEBARC_CRAWL_DEPTH" in lost.stderr

@@ -330,12 +330,13 @@ def test_the_shipped_file_has_every_key_with_its_built_in_value() -> None:
 
 
 def test_the_commented_file_sets_only_what_was_chosen() -> None:
-    assert tomllib.loads(example({"archive": Path()}, commented=True)) == {
+    assert tomllib.loads(example({"archive": Path()}, of_archive=True)) == {
         "archive": ".",
         "crawl": {},
         "compact": {},
         "filters": {},
         "schedule": {},
+        "times": {},
     }
 
 

@@ -30,8 +30,8 @@ def test_domains_with_their_figures(webarc: Webarc) -> None:
     ran = webarc.run("list")
     assert ran.code == 0 and ran.err == ""
     assert [line.split() for line in ran.out.splitlines()[1:]] == [
-        ["example.org", "3", "5", "14", "B", "2026-01-01", "01:00:00", "2026-01-01", "02:00:00"],
-        ["other.org:8080", "1", "1", "4", "B", "2026-01-01", "01:00:00", "2026-01-01", "01:00:00"],
+        ["example.org", "3", "5", "14", "B", "2026-01-01", "01:00:00", "CET", "2026-01-01", "02:00:00", "CET"],
+        ["other.org:8080", "1", "1", "4", "B", "2026-01-01", "01:00:00", "CET", "2026-01-01", "01:00:00", "CET"],
     ]
     first, second = webarc.run("list", "--json").objects()
     assert first == {

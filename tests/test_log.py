@@ -70,17 +70,18 @@ def test_a_page_for_people(webarc: Webarc) -> None:
         "-",
         DAY,
         "05:00:00",
+        "CET",
         "301",
         "moved",
         f"{DAY}T05:00:00@example.org",
         "to",
         "http://example.org/b",
     ]
-    assert lines[2][0] == "3" and lines[2][3:] == (
+    assert lines[2][0] == "3" and lines[2][4:] == (
         ["200", "67", "B", "+5", "B", "+1", "-0", f"{DAY}T04:00:00@example.org", "T\\x1b[2J"]
     )
-    assert lines[3] == ["-", DAY, "03:00:00", "404", "gone", f"{DAY}T03:00:00@example.org"]
-    assert lines[5][3:7] == ["200", "59", "B", "new"]
+    assert lines[3] == ["-", DAY, "03:00:00", "CET", "404", "gone", f"{DAY}T03:00:00@example.org"]
+    assert lines[5][4:8] == ["200", "59", "B", "new"]
 
 
 def test_files_without_text_have_bytes_only(webarc: Webarc) -> None:
@@ -106,7 +107,7 @@ def test_a_forgotten_page_has_its_tombstone(webarc: Webarc) -> None:
     (stone,) = webarc.run("log", "example.org/f", "--json").objects()
     assert (stone["event"], stone["numbers"], stone["reason"]) == ("forgotten", [1, 2, 5], "a wish\x1b[2J")
     got = webarc.run("get", "example.org/f")
-    assert got.code == 2 and f"forgotten {DAY} 09:00:00: a wish" in got.err
+    assert got.code == 2 and f"forgotten {DAY} 09:00:00 CET: a wish" in got.err
 
 
 def test_the_crawls_of_a_domain(webarc: Webarc) -> None:

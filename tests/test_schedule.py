@@ -194,11 +194,18 @@ from webarc.sql.state import State
 folder = Path(sys.argv[1])
 def say(text):
     print(text, flush=True)
+class Around:
+    def found(self, each):
+        return each
+    def domains(self, each):
+        return frozenset(each.argv[-1].split(","))
+    def busy(self, domains):
+        return "busy.org is busy" if domains == {"busy.org"} else ""
 with alone(folder / "lock"):
     state = State(folder / "state.db")
     runner = Runner(
-        state, [sys.executable, str(folder / "crawl.py")], folder / "log", environ={**os.environ, "MARK": "x"},
-        at_once=int(sys.argv[2]), domains_of=lambda each: frozenset(each.argv[-1].split(",")), say=say,
+        state, [sys.executable, str(folder / "crawl.py"), "crawl"], folder / "log", surroundings=Around(),
+        environ={**os.environ, "MARK": "x"}, at_once=int(sys.argv[2]), say=say,
     )
     sys.exit(runner.run(once=sys.argv[3] == "once", names=sys.argv[4:]))
 """
@@ -375,3 +382,48 @@ def test_only_one_scheduler_serves_an_archive(stage: Stage) -> None:
     assert "Locked" in stage.errors
     process.terminate()
     process.wait(timeout=20)
+
+
+def test_what_comes_due_while_others_crawl_its_domain_is_skipped(stage: Stage) -> None:
+    stage.add("a", "busy.org")
+    stage.add("b", "b.org")
+    assert stage.run() == 12
+    assert [url for _, url, _ in stage.trace("start")] == ["b.org"]
+    row = stage.row("a")
+    assert (row.last_start, row.last_end, row.remark) == (None, None, "busy.org is busy")
+    assert row.skipped and row.next_due > row.skipped
+    assert "a: skipped; busy.org is busy" in stage.output
+    assert stage.run() == 0
+    assert stage.row("b").skipped is None
+
+
+def test_what_comes_due_while_its_run_before_is_not_over_is_skipped(stage: Stage) -> None:
+    stage.add("a", "a.org", seconds=2.5, every="1s")
+    process = stage.start("forever")
+    stage.wait_for("start")
+    end = time.monotonic() + 10
+    while not (row := stage.row("a")).skipped:
+        assert time.monotonic() < end and not stage.trace("end")
+        time.sleep(0.05)
+    assert row.remark == "its run before was not over"
+    assert row.last_start and row.last_end is None and row.last_exit is None
+    stage.wait_for("start", 2)
+    process.terminate()
+    assert process.wait(timeout=20) == 13
+    # What was skipped is not made up for: the second run begins when it is due, and knows of no skipped one.
+    assert stage.row("a").skipped is None
+
+
+def test_a_run_that_goes_on_does_not_show_how_the_one_before_ended(stage: Stage) -> None:
+    stage.add("a", "a.org", code=8)
+    assert stage.run() == 8
+    assert stage.row("a").last_exit == 8
+    stage.state.remove("a")
+    stage.add("a", "a.org", seconds=30, code=8)
+    stage.state.finish("a", LONG_AGO, 8)
+    process = stage.start("once")
+    stage.wait_for("start", 2)
+    row = stage.row("a")
+    assert row.last_start and (row.last_end, row.last_exit) == (None, None)
+    process.terminate()
+    assert process.wait(timeout=20) == 13

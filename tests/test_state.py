@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from webarc.errors import DatabaseProblem, UsageProblem
+from webarc.sql import schema
 from webarc.sql.state import Schedule, State
 
 NOW = "2026-11-15 12:00:00"
@@ -141,3 +142,34 @@ def test_the_state_of_a_newer_webarc_is_refused(state: State, file: Path) -> Non
 def test_an_unknown_kind_of_schedule_is_refused(state: State) -> None:
     with pytest.raises(DatabaseProblem):
         state.add("a", "sometimes", "x", [], NOW, NOW)
+
+
+def test_a_skipped_run_and_what_there_is_to_say_of_one(state: State) -> None:
+    add(state, "a")
+    state.skip("a", NOW, "it is busy", LATER)
+    (row,) = state.list()
+    assert (row.skipped, row.remark, row.next_due, row.last_start) == (NOW, "it is busy", LATER, None)
+    (begun,) = state.claim_due(LATER, lambda _: "2026-11-16 00:00:00")
+    assert (begun.skipped, begun.remark, begun.last_start) == (None, None, LATER) and [begun] == state.list()
+    state.finish("a", LATER, 2, "a file is missing")
+    state.finish("a", LATER, 2)
+    assert state.list()[0].remark == "a file is missing"
+
+
+def test_the_state_of_an_older_webarc_is_upgraded(file: Path) -> None:
+    script = Path(schema.__file__).parent / "state_001.sql"
+    database = sqlite3.connect(file)
+    with database:
+        database.executescript(script.read_text())
+        database.execute("INSERT INTO schema_version VALUES (1)")
+        database.execute(
+            "INSERT INTO schedule VALUES ('a', 'every', '6h', '[\"https://e.org/\"]', ?, ?, ?, 8, ?)",
+            (NOW, NOW, NOW, LATER),
+        )
+    database.close()
+    state = State.at(file)
+    (row,) = state.list()
+    assert (row.argv, row.last_exit, row.archive, row.skipped) == (("https://e.org/",), 8, None, None)
+    state.skip("a", NOW, "why", LATER)
+    assert state.list()[0].skipped == NOW
+    state.close()

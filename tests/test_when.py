@@ -103,12 +103,12 @@ def test_people_read_lines(webarc: Webarc, site: History) -> None:
     ran = webarc.run("when", DOMAIN, "phrase")
     assert ran.out == (
         "http://example.org/a\n"
-        "  appeared 2026-01-01 01:00:00 in version 1 (2026-01-01T01:00:00@example.org), "
-        "disappeared 2026-01-01 02:00:00 in version 2 (2026-01-01T02:00:00@example.org)\n"
-        "  appeared 2026-01-01 03:00:00 in version 3 (2026-01-01T03:00:00@example.org), still there\n"
+        "  appeared 2026-01-01 01:00:00 CET in version 1 (2026-01-01T01:00:00@example.org), "
+        "disappeared 2026-01-01 02:00:00 CET in version 2 (2026-01-01T02:00:00@example.org)\n"
+        "  appeared 2026-01-01 03:00:00 CET in version 3 (2026-01-01T03:00:00@example.org), still there\n"
         "http://example.org/b\n"
-        "  appeared 2026-01-01 01:00:00 in version 1 (2026-01-01T01:00:00@example.org), "
-        "page removed 2026-01-01 02:00:00 (2026-01-01T02:00:00@example.org)\n"
+        "  appeared 2026-01-01 01:00:00 CET in version 1 (2026-01-01T01:00:00@example.org), "
+        "page removed 2026-01-01 02:00:00 CET (2026-01-01T02:00:00@example.org)\n"
     )
     assert ran.err == "On 2 pages, still there on 1; searched 4 versions of 2 pages.\n"
 

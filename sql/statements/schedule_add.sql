@@ -1,2 +1,3 @@
-INSERT INTO schedule (name, kind, spec, argv, created, next_due) VALUES (:name, :kind, :spec, :argv, :created, :next_due)
+INSERT INTO schedule (name, kind, spec, argv, created, next_due, archive)
+VALUES (:name, :kind, :spec, :argv, :created, :next_due, :archive)
 ON CONFLICT (name) DO NOTHING;

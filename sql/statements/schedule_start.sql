@@ -1,1 +1,3 @@
-UPDATE schedule SET last_start = :last_start, next_due = :next_due WHERE name = :name;
+UPDATE schedule
+SET last_start = :last_start, last_end = NULL, last_exit = NULL, next_due = :next_due, skipped = NULL, remark = NULL
+WHERE name = :name;

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line, safe
 from webarc.cli.versions import chosen_domain, opened
@@ -95,7 +96,7 @@ def _show(context: Context, summary: Summary) -> None:
     if summary.missing:
         context.warn(f"lost and not written: {counted(summary.missing, 'file')}.")
     context.tell(
-        f"{safe(summary.domain)} at {summary.when} CET: {counted(summary.pages, 'file')}{parts}, "
+        f"{safe(summary.domain)} at {shown(summary.when)}: {counted(summary.pages, 'file')}{parts}, "
         f"{rough_size(summary.bytes)} in {safe(str(summary.folder))}."
     )
     if summary.uncertain:

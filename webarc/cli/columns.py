@@ -16,8 +16,10 @@ from webarc.cli.output import safe
 _LOOKED_AT = 1000
 _GAP = "  "
 _INDENT = 8
+# The widest time, with its zone.
+TIME = 26
 # The last column begins a new line rather than being narrower.
-_LEAST = 20
+_LEAST = TIME
 _ENDLESS = 1 << 30
 
 

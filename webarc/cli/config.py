@@ -57,16 +57,16 @@ def _known(settings: Settings, key: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @command
 def path(context: Context, as_json: bool) -> None:
-    """Print which config file is in use."""
-    from webarc.config.file import places
+    """Print which config files are in use, the strongest first."""
+    from webarc.config.layers import looked_at
 
-    used = context.settings().file
-    looked = [str(place) for place in places(context.config_option, os.environ)[0]]
+    used = [str(file.absolute()) for file in context.settings().files]
+    looked = [str(place) for place in looked_at(context.config_option, os.environ, context.archive_path())]
     if as_json:
-        json_line({"path": str(used.absolute()) if used else None, "looked": looked})
-    elif used:
-        click.echo(str(used.absolute()))
-    else:
+        json_line({"path": used[0] if used else None, "files": used, "looked": looked})
+    for file in used if not as_json else ():
+        click.echo(file)
+    if not used:
         context.note(f"no config file is in use, built-in values hold; looked for {', '.join(looked)}")
 
 

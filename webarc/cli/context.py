@@ -26,22 +26,33 @@ class Context:
     config_option: Path | None = None
     strict: bool = False
     database: str | None = None
+    zone: str | None = None
     verbosity: int = 0
     quiet: bool = False
     as_json: bool = False
     _warned: set[str] = field(default_factory=set)
+    _settings: Settings | None = None
 
     def settings(self, overrides: Mapping[str, Any] | None = None) -> Settings:
         """All settings, with what the command line gave; every warning is said once."""
         from webarc.config.settings import load
 
-        given = {"archive": self.archive_option, "database": self.database, **(overrides or {})}
+        if overrides is None and self._settings is not None:
+            return self._settings
+
+        given = {"archive": self.archive_option, "database": self.database, "times.zone": self.zone}
+        given.update(overrides or {})
         settings = load(self.config_option, os.environ, given, self.strict)
         for warning in settings.warnings:
             if warning not in self._warned:
                 self.warn(warning)
         self._warned.update(settings.warnings)
+        self._settings = settings if overrides is None else self._settings
         return settings
+
+    def zone_name(self) -> str:
+        """The zone that times are shown in, and read in where they name none."""
+        return str(self.settings()["times.zone"])
 
     def archive_path(self) -> Path:
         """The archive folder, absolute, whether it exists or not."""
@@ -94,8 +105,11 @@ def command(function: Callable[..., int | None]) -> Callable[..., int | None]:
 
     @wraps(function)
     def run(*args: Any, **values: Any) -> int | None:
+        from webarc.archive import zones
+
         context = click.get_current_context().ensure_object(Context)
         context.as_json = bool(values.get("as_json"))
-        return function(context, *args, **values)
+        with zones.using(context.zone_name):
+            return function(context, *args, **values)
 
     return run

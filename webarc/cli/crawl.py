@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,11 +160,12 @@ class _Run:
         from webarc.crawler.plan import jobs, unfinished_jobs
 
         if self._starts:
-            return jobs(self._starts, self._options, places, start_time, self._terms)
-        work = unfinished_jobs(archive, places, start_time, self._terms)
+            work = jobs(self._starts, self._options, places, start_time, self._terms)
+        else:
+            work = unfinished_jobs(archive, places, start_time, self._terms)
         if not work:
             self._context.note("there is no interrupted crawl to go on with")
-        return work
+        return [replace(job, zone=self._context.zone_name()) for job in work]
 
     def rehearse(self) -> int:
         """Say what would be fetched."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.output import safe
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class DiffView:
 
 
 def _heading(row: VersionRow) -> str:
-    return f"{safe(row.url)}\tversion {row.number}, {row.crawl_time} CET"
+    return f"{safe(row.url)}\tversion {row.number}, {shown(row.crawl_time)}"
 
 
 def _types(pair: VersionPair) -> str:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.columns import TIME, lines
 from webarc.cli.context import Context, command
 from webarc.cli.forget_view import confirm, page_lines, show_result
 from webarc.cli.lock_wait import lock_wait_option
-from webarc.cli.output import counted, rows
+from webarc.cli.output import counted
 from webarc.errors import UnknownURL, UsageProblem
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 20
 # More versions elsewhere than this are summed up.
 _MOST_NAMED = 5
+_COLUMNS = (("page", 80), ("versions", 20), ("size", -8), ("first", TIME), ("last", 0))
 _EPILOG = """\b
 Examples:
   webarc forget https://example.org/private.html --reason "asked for by its author"
@@ -129,7 +131,7 @@ def _show(context: Context, asked: _Asked) -> None:
     """What will go."""
     if context.as_json:
         return
-    rows(("page", "versions", "size", "first", "last"), asked.lines[:_MOST_SHOWN])
+    lines(_COLUMNS, asked.lines[:_MOST_SHOWN])
     if len(asked.lines) > _MOST_SHOWN:
         context.echo(f"... and {counted(len(asked.lines) - _MOST_SHOWN, 'page')} more")
     context.echo(f"{counted(asked.versions, 'version')} of {counted(len(asked.lines), 'page')} will go.")

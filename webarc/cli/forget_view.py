@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.context import Context
 from webarc.cli.output import counted, json_line
 from webarc.errors import Stopped, UsageProblem
@@ -23,7 +24,7 @@ def page_lines(found: Iterable[Going]) -> Iterator[list[str]]:
     from webarc.config.units import rough_size
 
     for page in found:
-        yield [page.url, ranges(page.numbers), rough_size(page.size), page.first, page.last]
+        yield [page.url, ranges(page.numbers), rough_size(page.size), shown(page.first), shown(page.last)]
 
 
 def confirm(question: str) -> None:

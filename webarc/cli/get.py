@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
 from webarc.cli.versions import note_stand_in, opened, version_json
@@ -49,7 +50,8 @@ def get(
     """Print a page as it was at a time.
 
     Nothing is fetched from the web. A time may be written like 2026-11-15, '2026-11-15 23:50', 20261115235000 (UTC),
-    yesterday or '3 days ago'; without a zone it is CET. Of a page that is gone the last version is given.
+    yesterday or '3 days ago'; without a zone it is in that of the setting times.zone, CET unless set. Of a page that is
+    gone the last version is given.
     """
     if sum(each is not None for each in (at, number, tag)) > 1:
         raise UsageProblem("--at, --version and --commit exclude each other; give one of them.")
@@ -78,7 +80,7 @@ def _chosen(
         return _noted(context, catalog, page.newest(), times.text(times.now()))
     when = instant(at, end=True)
     if when > times.now() and instant(at) > times.now():
-        context.note(f"{times.text(when)} CET is in the future; this is the newest version.")
+        context.note(f"{shown(times.text(when))} is in the future; this is the newest version.")
     row = page.at(when)
     note_stand_in(context, catalog, page, row, at)
     return _noted(context, catalog, row, times.text(when))
@@ -92,7 +94,7 @@ def _noted(context: Context, catalog: Catalog, row: VersionRow, moment: str) -> 
     if removed_before(row, moment):
         found = removal_of(catalog, row)
         what = f"{found.kind} to {found.target}" if found.target else found.kind
-        context.note(f"{row.url} was {what} at {found.time} CET; this is its last version before, {row.number}.")
+        context.note(f"{row.url} was {what} at {shown(found.time)}; this is its last version before, {row.number}.")
     return row
 
 

@@ -32,7 +32,7 @@ def init(context: Context, folder: Path | None) -> None:
     config = archive.root / NAME
     try:
         with config.open("x", encoding="utf-8") as file:
-            file.write(example({"archive": Path()}, commented=True))
+            file.write(example({"archive": Path()}, of_archive=True))
     except FileExistsError:
         context.note(f"{config} is there already and stays as it is.")
     context.tell(f"The archive is {archive.root}, its settings are in {config}.")

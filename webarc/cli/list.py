@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from webarc.cli.columns import lines
+from webarc.archive.zones import shown
+from webarc.cli.columns import TIME, lines
 from webarc.cli.context import Context, command
-from webarc.cli.output import json_line, rows
+from webarc.cli.output import json_line
 from webarc.cli.versions import chosen_domain, opened, peeked, version_json
 from webarc.config.units import rough_size
 from webarc.errors import Damaged, DatabaseProblem, StorageProblem, UsageProblem, worst
@@ -19,13 +20,22 @@ if TYPE_CHECKING:
     from webarc.sql.rows import TotalsRow, VersionRow
 
 _DOCUMENT = (("type", 24), ("url", 80), ("title", 0))
-_URL_COLUMNS = (("versions", -8), ("size", -8), ("last change", 19), *_DOCUMENT)
-_VERSION_COLUMNS = (("number", -8), ("time", 19), ("status", -6), ("size", -8), *_DOCUMENT)
+_DOMAIN_COLUMNS = (
+    ("domain", 60),
+    ("pages", -10),
+    ("versions", -10),
+    ("size", -8),
+    ("first crawl", TIME),
+    ("last crawl", 0),
+)
+_URL_COLUMNS = (("versions", -8), ("size", -8), ("last change", TIME), *_DOCUMENT)
+_VERSION_COLUMNS = (("number", -8), ("time", TIME), ("status", -6), ("size", -8), *_DOCUMENT)
 _EPILOG = """\b
 Fields: number, url, crawlTime, commitTag, status, mimeType, size, sha256, title, domain, path,
 createTime, and current (1 while a version is the one that stands in the archive, else 0).
 \b
-Times: '2026-11-15' is that whole day, 'yesterday' and '3 days ago' are allowed; without a zone CET.
+Times: '2026-11-15' is that whole day, 'yesterday' and '3 days ago' are allowed; without a zone they are
+in that of the setting times.zone (CET). LIKE and GLOB see times as they are stored, in CET.
 \b
 Conditions: = <> < > <= >= LIKE (any case) GLOB IN BETWEEN, IS NULL, AND, OR, NOT, lower, upper, length.
 \b
@@ -50,7 +60,7 @@ def list_(context: Context, domain: str | None, where: str | None, every: bool, 
     """List the domains of the archive, or the URLs of a domain.
 
     Domains come with their pages, versions, size of all versions, first and last crawl; the URLs of a DOMAIN with their
-    newest version. Times are CET.
+    newest version. Times are in the zone of the setting times.zone, CET unless set.
     """
     if every and (domain is None or where is not None):
         raise UsageProblem("--all is for the URLs of a domain; name one, without --where.")
@@ -72,7 +82,7 @@ def _list_domains(context: Context, catalog: Catalog) -> int:
         return worst(codes)
     table = [_totals_row(each) for each in found]
     if table:
-        rows(("domain", "pages", "versions", "size", "first crawl", "last crawl"), table)
+        lines(_DOMAIN_COLUMNS, table)
     elif not any(codes):
         context.note("the archive is empty; fill it with `webarc crawl`.")
     return worst(codes)
@@ -105,7 +115,7 @@ def _code(catalog: Catalog, domain: str) -> int:
 
 def _totals_row(each: TotalsRow) -> tuple[str, ...]:
     figures = (str(each.pages), str(each.versions), rough_size(each.size))
-    return each.domain, *figures, each.first_crawl or "", each.last_crawl or ""
+    return each.domain, *figures, shown(each.first_crawl or ""), shown(each.last_crawl or "")
 
 
 def _totals_json(each: TotalsRow) -> dict[str, object]:
@@ -137,7 +147,7 @@ def _list_urls(context: Context, catalog: Catalog, text: str, every: bool) -> in
 
 def _url_row(row: VersionRow, count: int) -> tuple[str, ...]:
     url = row.url if row.is_current else f"{row.url} (gone)"
-    return str(count), rough_size(row.length), row.crawl_time, row.mime_type, url, row.title or ""
+    return str(count), rough_size(row.length), shown(row.crawl_time), row.mime_type, url, row.title or ""
 
 
 def _list_versions(context: Context, catalog: Catalog, text: str | None, where: str) -> int:
@@ -161,5 +171,5 @@ def _list_versions(context: Context, catalog: Catalog, text: str | None, where: 
 
 
 def _version_row(row: VersionRow) -> tuple[str, ...]:
-    figures = (str(row.number), row.crawl_time, str(row.status), rough_size(row.length))
+    figures = (str(row.number), shown(row.crawl_time), str(row.status), rough_size(row.length))
     return *figures, row.mime_type, row.url, row.title or ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.columns import lines
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line
@@ -39,7 +40,7 @@ def log(context: Context, target: str, since: str | None, until: str | None, mos
     For every version: its number, time, status, size, by how much it grew or shrank, how many words of the visible text
     came and went, and its title. That a page was found gone or moved, or that versions were forgotten, is an entry of
     its own; "after 2" as a change says that version 2 was thinned out. A bare host is a DOMAIN, anything else a URL.
-    Times are CET.
+    Times are in the zone of the setting times.zone, CET unless set.
     """
     from webarc.archive import times
     from webarc.archive.instants import instant
@@ -58,15 +59,15 @@ def _log_page(context: Context, catalog: Catalog, target: str, span: tuple[str, 
     page, events = _events(catalog, target)
     chosen = [event for event in events if span[0] <= time_of(event) <= span[1]][:most]
     if not chosen:
-        context.note(f"nothing of {target} is from that time; its newest entry is of {time_of(events[0])} CET.")
+        context.note(f"nothing of {target} is from that time; its newest entry is of {shown(time_of(events[0]))}.")
         return
-    shown = PageLog(context, catalog, page, chosen)
+    entries = PageLog(context, catalog, page, chosen)
     if context.as_json:
         for event in chosen:
-            json_line(shown.as_json(event))
+            json_line(entries.as_json(event))
     else:
-        lines(COLUMNS, map(shown.cells, chosen))
-    shown.finish()
+        lines(COLUMNS, map(entries.cells, chosen))
+    entries.finish()
 
 
 def _events(catalog: Catalog, target: str) -> tuple[Page | None, list[Event]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from webarc.archive.zones import shown
+from webarc.cli.columns import TIME
 from webarc.cli.log_page import forgotten_json
 from webarc.config.units import rough_size, shown_duration
 from webarc.sql.rows import CrawlRow, GuestRow
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 _FIGURES = ("fetched", "new", "changed", "unchanged", "gone", "moved", "failed", "filtered", "skipped")
 COLUMNS = (
-    ("time", 19),
+    ("time", TIME),
     *((name, -10) for name in _FIGURES),
     ("bytes", -8),
     ("took", 10),
@@ -29,12 +31,13 @@ def cells(event: DomainEvent) -> tuple[str, ...]:
         size, took = rough_size(event.counts.get("bytes", 0)), shown_duration(event.counts.get("seconds", 0))
         held = f", {len(event.held)} removals held back" if event.held else ""
         complete = "yes" if event.complete else f"no, {event.reason}" if event.reason else "no"
-        return event.crawl_time, *figures, size, took, event.commit_tag, f"{complete}{held}"
+        return shown(event.crawl_time), *figures, size, took, event.commit_tag, f"{complete}{held}"
     if isinstance(event, GuestRow):
         figures = [str(event.versions) if name == "fetched" else "" for name in _FIGURES]
-        return event.crawl_time, *figures, rough_size(event.size), "", event.commit_tag, "as a guest of another domain"
+        size = rough_size(event.size)
+        return shown(event.crawl_time), *figures, size, "", event.commit_tag, "as a guest of another domain"
     said = f"forgotten: {event.url or f'{event.pages} pages'}, by {event.by}: {event.reason}"
-    return event.time, *[""] * (len(_FIGURES) + 2), event.tag, said
+    return shown(event.time), *[""] * (len(_FIGURES) + 2), event.tag, said
 
 
 def as_json(event: DomainEvent) -> dict[str, object]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from webarc.archive.zones import shown
+from webarc.cli.columns import TIME
 from webarc.cli.versions import version_json
 from webarc.config.units import rough_size
 from webarc.errors import Damaged
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     ("number", -8),
-    ("time", 19),
+    ("time", TIME),
     ("status", -6),
     ("size", -8),
     ("change", -9),
@@ -66,9 +68,9 @@ class PageLog:
     def _version_cells(self, row: VersionRow) -> tuple[str, ...]:
         before = self._before(row)
         words = self._words.change(before, row) if before else None
-        shown = f"+{words[0]} -{words[1]}" if words else ""
-        figures = (str(row.number), row.crawl_time, str(row.status), rough_size(row.length))
-        return *figures, _change(before, row, self._gap(row)), shown, row.commit_tag, row.title or ""
+        counted = f"+{words[0]} -{words[1]}" if words else ""
+        figures = (str(row.number), shown(row.crawl_time), str(row.status), rough_size(row.length))
+        return *figures, _change(before, row, self._gap(row)), counted, row.commit_tag, row.title or ""
 
     def _change_json(self, row: VersionRow) -> dict[str, object]:
         before = self._before(row)
@@ -108,7 +110,7 @@ def _change(before: VersionRow | None, row: VersionRow, gap: Gap | None) -> str:
 def _removal_cells(event: Removal) -> tuple[str, ...]:
     where = f"to {event.target}" if event.target else ""
     status = str(event.status) if event.status else ""
-    return "-", event.time, status, "", event.kind, "", event.tag, where
+    return "-", shown(event.time), status, "", event.kind, "", event.tag, where
 
 
 def _removal_json(event: Removal) -> dict[str, object]:
@@ -126,7 +128,7 @@ def _forgotten_cells(event: Forgetting) -> tuple[str, ...]:
     from webarc.archive.tombstones import ranges
 
     which = f"versions {ranges(event.numbers)}, by {event.by}: {event.reason}"
-    return "-", event.time, "", "", "forgotten", "", event.tag, which
+    return "-", shown(event.time), "", "", "forgotten", "", event.tag, which
 
 
 def forgotten_json(event: Forgetting) -> dict[str, Any]:

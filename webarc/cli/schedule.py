@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from webarc.cli.columns import lines
 from webarc.cli.context import Context, command
-from webarc.cli.output import json_line, rows
+from webarc.cli.output import json_line, one_line
 from webarc.errors import UsageProblem
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from webarc.sql.state import Schedule, State
+    from webarc.config.settings import Settings
+    from webarc.sql.state import State
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
@@ -73,6 +73,7 @@ def add(context: Context, name: str, cron: str | None, every: str | None, crawl_
     their full path and read anew for every crawl.
     """
     from webarc.archive import times
+    from webarc.cli.schedule_arguments import stored
     from webarc.crawler.schedule import CRON, EVERY, checked, following
 
     if not _NAME.fullmatch(name):
@@ -81,27 +82,36 @@ def add(context: Context, name: str, cron: str | None, every: str | None, crawl_
         raise UsageProblem("a schedule needs either --cron or --every; give one of them.")
     kind, spec = (CRON, cron or "") if cron is not None else (EVERY, every or "")
     spec = checked(kind, spec)
-    argv = _stored(context, crawl_arguments)
+    argv = stored(context, crawl_arguments)
     now = times.now()
     due = times.text(following(kind, spec, now))
     with _state(context, create=True) as state:
-        state.add(name, kind, spec, argv, times.text(now), due)
-    context.tell(f"{name}: first crawl {due} CET, if `webarc schedule run` is running then.")
+        state.add(name, kind, spec, argv, times.text(now), due, str(context.archive().root))
+    context.tell(f"{name}: first crawl {_shown(kind, due)}, if `webarc schedule run` is running then.")
 
 
 @schedule.command("list", epilog="Example: webarc schedule list --json")
 @_JSON
 @command
 def list_schedules(context: Context, as_json: bool) -> None:
-    """List the schedules with their last and next run; times are CET."""
+    """List the schedules with their last and next run.
+
+    Cron expressions are in local time, and so are the times of schedules that have one. Below the table stands what
+    there is to say of some: that a run was skipped, and why, or that a file is missing.
+    """
+    from webarc.cli.schedule_arguments import placed
+    from webarc.cli.schedule_view import COLUMNS, as_object, cells, remarks
+
     with _state(context) as state:
-        listed = state.list()
+        listed = [placed(each, context.archive().root) for each in state.list()]
     if as_json:
         for each in listed:
-            json_line(_as_json(each))
+            json_line(as_object(each))
     elif listed:
-        headers = ("name", "when", "next", "last start", "last end", "exit code", "crawl")
-        rows(headers, [_row(each) for each in listed])
+        is_running = _is_running(context)
+        lines(COLUMNS, [cells(each, is_running=is_running) for each in listed])
+        for remark in (remark for each in listed for remark in remarks(each)):
+            context.echo(one_line(remark))
     else:
         context.note("there is no schedule yet; make one with `webarc schedule add`.")
 
@@ -124,22 +134,24 @@ def remove(context: Context, name: str) -> None:
 def run(context: Context, names: tuple[str, ...], once: bool, jobs: str | None) -> int:
     """Run what is due, in the foreground, until stopped.
 
-    Crawls with a domain in common wait for each other. A crawl that was missed or cut short while nothing ran is made
+    Crawls with a domain in common wait for each other. A run is skipped if the one before is not over, or if others are
+    crawling its domains; `webarc schedule list` tells. A crawl that was missed or cut short while nothing ran is made
     up for, once. Ctrl-C or SIGTERM is passed on to the running crawls, which commit what is whole.
     """
+    from webarc.cli.schedule_arguments import Surroundings
     from webarc.crawler.schedule_runner import Runner, alone
 
-    at_once = context.settings({"schedule.jobs": jobs})["schedule.jobs"]
+    settings = context.settings({"schedule.jobs": jobs})
     archive = context.archive()
     with alone(archive.locks / "schedule.lock"), _state(context) as state:
         _check_names(state, names)
         runner = Runner(
             state,
-            _program(context, [sys.executable, "-m", "webarc"]),
+            [*_program(context, [sys.executable, "-m", "webarc"]), "crawl", *_impatience(settings)],
             archive.log,
+            surroundings=Surroundings(archive),
             environ=_environ(context),
-            at_once=at_once,
-            domains_of=_domains,
+            at_once=settings["schedule.jobs"],
             say=context.note,
             warn=context.warn,
         )
@@ -154,10 +166,12 @@ def crontab(context: Context) -> None:
     They name the archive, the config file and the database in use here. Other settings from the environment are not in
     them, so put those into the config file.
     """
-    from webarc.crawler.timetable import crontab as lines
+    from webarc.cli.schedule_arguments import placed
+    from webarc.crawler.timetable import crontab as table
 
     with _state(context) as state:
-        click.echo(lines(state.list(), _printed_program(context), context.archive_path()), nl=False)
+        listed = [placed(each, context.archive().root).schedule for each in state.list()]
+    click.echo(table(listed, _printed_program(context), context.archive_path()), nl=False)
 
 
 @schedule.command(epilog="Example: webarc schedule systemd > ~/.config/systemd/user/webarc.service")
@@ -184,86 +198,6 @@ def _state(context: Context, create: bool = False) -> Iterator[State]:
         state.close()
 
 
-def _stored(context: Context, arguments: tuple[str, ...]) -> list[str]:
-    """The arguments of the crawl, parsed to see that they are right, with every file by its full path."""
-    from webarc.cli.crawl_options import overrides
-    from webarc.filters.catalog import chosen
-
-    given = _parsed(arguments).params
-    settings = context.settings(overrides(given))
-    chosen(settings["filters.use"], given["add_filters"], given["drop_filters"], settings["filters.modules"])
-    _refuse(given)
-    files = {str(value) for value in _paths(given)}
-    stored = [_placed(argument, files) for argument in arguments]
-    _urls(_parsed(tuple(stored)).params["sources"], context.warn)
-    return stored
-
-
-def _parsed(arguments: tuple[str, ...]) -> click.Context:
-    """What `webarc crawl` makes of its arguments; raises click's own errors."""
-    from webarc.cli.crawl import crawl
-
-    return crawl.make_context("webarc crawl", list(arguments))
-
-
-def _refuse(given: dict[str, Any]) -> None:
-    """What makes no sense without a person, and secrets, which would end up in a file of the archive."""
-    from webarc.archive.urls import credentials_in
-    from webarc.config.kinds import is_private_header
-    from webarc.crawler.sources import read_sources
-
-    if "-" in given["sources"]:
-        raise UsageProblem("a scheduled crawl has no standard input; give URLs or a file instead of '-'.")
-    for option in ("interval", "dry_run"):
-        if given.get(f"crawl_{option}") or given.get(option):
-            raise UsageProblem(f"--{option.replace('_', '-')} makes no sense in a schedule; leave it out.")
-    written = [source for source in given["sources"] if not Path(source).exists()]
-    starts = read_sources(written, StringIO()).urls if written else []
-    secret = given.get("crawl_http_password") or credentials_in(given.get("crawl_proxy") or "")
-    if secret or any(start.user or start.password for start in starts):
-        raise UsageProblem("a schedule keeps no passwords; set crawl.http_user and crawl.http_password in the config.")
-    for header in given["crawl_headers"]:
-        if is_private_header(header):
-            name = header.partition(":")[0].strip()
-            raise UsageProblem(
-                f"a schedule keeps no secrets such as the header {name}; set crawl.headers in the config."
-            )
-
-
-def _paths(given: dict[str, Any]) -> Iterator[str | Path]:
-    """The files among the arguments of a crawl."""
-    yield from (source for source in given["sources"] if Path(source).exists())
-    for name in ("report", "crawl_load_cookies"):
-        if given.get(name):
-            yield given[name]
-
-
-def _placed(argument: str, files: set[str]) -> str:
-    """An argument with the full path of its file, as in `urls.txt` and `--report=last.json`."""
-    option, equals, value = argument.partition("=")
-    if argument in files:
-        return str(Path(argument).absolute())
-    if equals and argument.startswith("-") and value in files:
-        return f"{option}={Path(value).absolute()}"
-    return argument
-
-
-def _urls(sources: tuple[str, ...], warn: Callable[[str], None] = lambda _: None) -> list[str]:
-    """The start URLs in the sources of a crawl; when it is added, what is wrong with a file is said."""
-    from webarc.crawler.sources import read_sources
-
-    found = read_sources(sources, StringIO())
-    for problem in found.problems:
-        warn(problem)
-    return [start.url for start in found.urls]
-
-
-def _domains(schedule: Schedule) -> frozenset[str]:
-    from webarc.archive.urls import host_of
-
-    return frozenset(host_of(url) for url in _urls(_parsed(schedule.argv).params["sources"]))
-
-
 def _check_names(state: State, names: tuple[str, ...]) -> None:
     known = {each.name for each in state.list()}
     for name in names:
@@ -273,12 +207,12 @@ def _check_names(state: State, names: tuple[str, ...]) -> None:
 
 def _program(context: Context, start: list[str]) -> list[str]:
     """The command before `crawl`, with the archive and config of this one, wherever it is started."""
-    from webarc.config.file import find
+    from webarc.config.layers import elsewhere
 
     words = [*start, "--archive", str(context.archive_path())]
-    config = find(context.config_option, os.environ)
+    config = elsewhere(context.config_option, os.environ)
     if config:
-        words += ["--config", str(config.path.absolute())]
+        words += ["--config", str(config.absolute())]
     return [*words, *(["--strict-config"] if context.strict else [])]
 
 
@@ -327,27 +261,21 @@ def _own_program() -> list[str]:
     return [str(script)] if script.name == "webarc" and os.access(script, os.X_OK) else [sys.executable, "-m", "webarc"]
 
 
-def _row(each: Schedule) -> tuple[str, ...]:
-    exit_code = "" if each.last_exit is None else str(each.last_exit)
-    when = each.spec if each.kind == "cron" else f"every {each.spec}"
-    return (
-        each.name,
-        when,
-        each.next_due,
-        each.last_start or "never",
-        each.last_end or "",
-        exit_code,
-        shlex.join(each.argv),
-    )
+def _impatience(settings: Settings) -> list[str]:
+    """A scheduled crawl leaves a busy domain to its next run, unless the user wants it to wait."""
+    from webarc.config.settings import BUILT_IN
+
+    return ["--lock-wait", "0s"] if settings.origin("crawl.lock_wait") == BUILT_IN else []
 
 
-def _as_json(each: Schedule) -> dict[str, Any]:
-    return {
-        "name": each.name,
-        each.kind: each.spec,
-        "next": each.next_due,
-        "lastStart": each.last_start,
-        "lastEnd": each.last_end,
-        "exitCode": each.last_exit,
-        "argv": list(each.argv),
-    }
+def _is_running(context: Context) -> bool:
+    """Whether a scheduler serves the archive."""
+    from webarc.archive.holders import Held, holders
+
+    return any(holder.purpose == "schedule" for holder in holders(context.archive().locks, Held()))
+
+
+def _shown(kind: str, stored: str) -> str:
+    from webarc.cli.schedule_view import shown_time
+
+    return shown_time(kind, stored)

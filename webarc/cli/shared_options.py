@@ -60,6 +60,11 @@ SHARED = (
     ),
     SharedOption("--database", metavar="URL", help="The index, as an SQLAlchemy URL. [SQLite in the archive]"),
     SharedOption(
+        "--zone",
+        metavar="ZONE",
+        help="The zone of times: CET, local, or a name such as Europe/Berlin. [$WEBARC_TIMES_ZONE, CET]",
+    ),
+    SharedOption(
         "-v", "--verbose", "verbosity", count=True, help="Given twice, -vv: show where in webarc an error came from."
     ),
     SharedOption("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong."),

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.context import Context, command
 from webarc.cli.output import json_line, one_line, safe
 from webarc.errors import Stalled
 
 if TYPE_CHECKING:
     from webarc.archive.wellbeing import Remark, Wellbeing
+    from webarc.sql.state import Schedule
 
 _SHOWN = 20
 _DAMAGED = 11
@@ -90,7 +92,7 @@ def _verified(found: Wellbeing) -> str:
         return ""
     if not found.verified:
         return f", none known to be sound ({_SOUND}); `webarc verify` looks"
-    since = f"since {found.oldest_verified}"
+    since = f"since {shown(found.oldest_verified)}"
     count = "all" if found.verified == found.domains else str(found.verified)
     return f", {count} found sound {since}: {_SOUND}"
 
@@ -106,13 +108,15 @@ def _index(found: Wellbeing) -> str:
 
 def _crawl(domain: str, began: str, pid: int | None) -> str:
     if pid is not None:
-        return f"{domain}: running since {began}, process {pid}"
-    return f"{domain}: interrupted, began {began}; `webarc crawl --resume` goes on with it"
+        return f"{domain}: running since {shown(began)}, process {pid}"
+    return f"{domain}: interrupted, began {shown(began)}; `webarc crawl --resume` goes on with it"
 
 
-def _due(schedule: Any) -> str:
+def _due(schedule: Schedule) -> str:
+    from webarc.cli.schedule_view import shown_time
+
     last = "" if schedule.last_exit is None else f", last exit code {schedule.last_exit}"
-    return f"{schedule.name}: next {schedule.next_due}{last}"
+    return f"{schedule.name}: next {shown_time(schedule.kind, schedule.next_due)}{last}"
 
 
 def _part(title: str, lines: list[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from webarc.archive.zones import shown
 from webarc.cli.context import Context, command
 from webarc.cli.output import counted, json_line, safe
 from webarc.cli.patience import Patience
@@ -103,14 +104,14 @@ def _end(stay: Stay) -> str:
     if stay.disappeared is not None:
         return _event("disappeared", stay.disappeared, stay.unknown_between)
     if stay.removed_tag is not None:
-        return f"page removed {_time(stay.removed_tag)} ({stay.removed_tag})"
+        return f"page removed {shown(_time(stay.removed_tag))} ({stay.removed_tag})"
     return "still there"
 
 
 def _event(what: str, row: VersionRow, gap: Gap | None) -> str:
     if gap is not None:
-        return f"{what} by {row.crawl_time} in or before version {row.number} ({row.commit_tag}; {gap})"
-    return f"{what} {row.crawl_time} in version {row.number} ({row.commit_tag})"
+        return f"{what} by {shown(row.crawl_time)} in or before version {row.number} ({row.commit_tag}; {gap})"
+    return f"{what} {shown(row.crawl_time)} in version {row.number} ({row.commit_tag})"
 
 
 def _time(tag: str) -> str:
