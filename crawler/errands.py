@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
-from webarc.archive.urls import canonical
+from webarc.archive.urls import canonical, host_of
 from webarc.crawler.exchange import Answer, Request
 from webarc.crawler.fetcher import Fetcher
 from webarc.crawler.hosts import Host
 from webarc.crawler.manners import Manners
 from webarc.crawler.options import CrawlOptions
+from webarc.crawler.reading import Reading, read, with_words
 from webarc.crawler.retry import delay
 from webarc.crawler.robots import Robots
 from webarc.crawler.sitemap import read_sitemap
@@ -19,9 +21,11 @@ from webarc.crawler.trail import Trail
 from webarc.errors import BadURL
 
 REDIRECTS = (301, 302, 303, 307, 308)
+_OK = 200
 _HOPS = 5
 _MOST_SITEMAPS = 1_000
 _ROBOTS_SIZE = 1024 * 1024
+_NAME_SIZE = 1024 * 1024
 _SITEMAP_SIZE = 64 * 1024 * 1024
 
 
@@ -48,6 +52,8 @@ class Errands:
         self._trail = trail
         self._owned = owned
         self._sitemaps: set[str] = set()
+        self._rules: dict[str, Robots] = {}
+        trail.soft404.ask = self.ask_name
 
     def ask_robots(self, host: Host, origin: str) -> None:
         """Ask for a host's robots.txt; until it is known, nothing else is asked of that host."""
@@ -77,6 +83,23 @@ class Errands:
         for url in [*named, f"{self._owned[host.name]}://{host.name}/sitemap.xml"]:
             self._ask_sitemap(host, url)
 
+    def ask_name(self, url: str) -> None:
+        """Ask for a page that nobody has, to know what the host says to that."""
+        rules = self._rules.get(host_of(url))
+        if host_of(url) not in self._owned or (rules is not None and not rules.allows(url)):
+            self._trail.soft404.answered(url, None)
+            return
+        finish = partial(self._name_answered, url)
+        # What a redirect leads to is a page of its own and no soft 404.
+        self._send(url, Errand(Host(host_of(url)), finish, _NAME_SIZE, hops=_HOPS), self._options.wait)
+
+    def _name_answered(self, url: str, _host: Host, answer: Answer) -> None:
+        reading = Reading(None, "")
+        if not answer.error and answer.status == _OK:
+            body, content_type = answer.body or b"", answer.header("content-type")
+            reading = with_words(read(body, url, content_type, follow=False, agent=None), body, url, content_type)
+        self._trail.soft404.answered(url, reading.words)
+
     def _send(self, url: str, errand: Errand, wait: float = 0.0) -> None:
         self._fetcher.submit(Request(canonical(url), None, (), errand, monotonic() + wait, keep=errand.size))
 
@@ -88,7 +111,8 @@ class Errands:
             host.unusable = answer.error or f"robots-http-{status}"
         host.asking = False
         host.robots = Robots.from_answer(status, answer.body or b"", self._options.user_agent)
-        if status == 200 and host.name in self._owned:
+        self._rules[host.name] = host.robots
+        if status == _OK and host.name in self._owned:
             self._trail.keep_robots(answer.url)
         if host.robots.crawl_delay:
             self._manners.crawl_delay(host.name, host.robots.crawl_delay)

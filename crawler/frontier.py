@@ -35,6 +35,8 @@ class Item:
     attempt: int = 1
     mark: str = ""
     current: CurrentRow | None = None
+    asked: str = ""
+    """What is asked for instead: the URL as the server wrote it, with parameters that are taken out."""
 
 
 class Row(NamedTuple):
@@ -145,6 +147,15 @@ class Frontier:
         """Files that were fetched are those that the archive has."""
         self.flush()
         self._many("frontier_same", [(row,) for row in rows])
+
+    def flag(self, error: str, rows: Iterable[int], urls: Iterable[str]) -> None:
+        """Say something of pages that were stored or found unchanged, and of these URLs where they are unchanged."""
+        self.flush()
+        self._many("frontier_flag", [(error, row) for row in rows])
+        again = [(error, url) for url in urls]
+        if again:
+            self._database.execute(statement("frontier_index"))
+            self._many("frontier_flag_again", again)
 
     def rows(self) -> Iterator[Row]:
         """Every URL that was asked for, sorted by URL."""

@@ -191,11 +191,15 @@ class Harvest:
         if host.unusable:
             self._judge().fail(item, host.unusable)
             return
-        if host.robots is not None and not host.robots.allows(item.url):
+        url = item.asked or item.url
+        if host.robots is not None and not host.robots.allows(url):
             self._frontier.finish(item, "skipped", error="robots")
             return
+        if item.kind == "link" and self._trail.traps.refuses(item.url):
+            self._frontier.finish(item, "skipped", error="trap")
+            return
         target = f"{self._staging}/{domain_folder(host.name)}/{arc_of(item.url)}/{PART}"
-        request = Request(item.url, target, self._conditions(item), item, keep=LARGEST_READ, canonical=True, lazy=True)
+        request = Request(url, target, self._conditions(item), item, keep=LARGEST_READ, canonical=True, lazy=True)
         known = self.hoard.answer(request) if self.hoard and item.kind != "again" else None
         if known is not None:
             self._judge().judge(item, known)

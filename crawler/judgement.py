@@ -95,7 +95,7 @@ class Judgement:
         if not item.plain:
             return False
         item.plain, item.attempt = False, 1
-        item.url = f"http:{key_of(item.url)}"
+        item.url, item.asked = f"http:{key_of(item.url)}", ""
         self._again(item)
         return True
 
@@ -116,7 +116,8 @@ class Judgement:
         content_type = row.declared_type or row.mime_type
         if self._trail.open and is_readable(content_type):
             question = self._question(item, answer, row.sha256, row.declared_type, content_type)
-            question = question._replace(charset=row.charset)
+            compare = self._trail.traps.samples(item.url)
+            question = question._replace(charset=row.charset, compare=compare)
             self._reader.ask(question, partial(self._remembered, item, answer, row, question))
         else:
             self._unchanged(item, answer, row)
@@ -152,6 +153,7 @@ class Judgement:
             return
         question = self._question(item, answer, answer.sha256, media_type(content_type), content_type)
         where = {"place": str(part)} if slot is None else {"start": slot.start}
+        question = question._replace(compare=self._trail.compares(item))
         self._reader.ask(question._replace(**where), partial(self._understood, item, answer, slot))
 
     def _understood(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading | None) -> None:
@@ -196,12 +198,14 @@ class Judgement:
         except BadURL:
             self.fail(item, "bad-redirect", answer.status)
             return
+        written, target = target, self._trail.cleaned(target)
         too_many = item.redirects >= self._options.limits.max_redirect
         if key_of(target) == key_of(item.url) and not too_many:
             # The same page under the other scheme, or a page that wants its cookie back: the key stays, so ask again.
             if target != item.url:
                 item.mark = f"from {item.url.partition(':')[0]}"
             item.url, item.redirects, item.plain = target, item.redirects + 1, False
+            item.asked = written if written != target else ""
             self._again(item)
             return
         problem = "redirect-limit" if too_many else ""

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from webarc.crawler.companion import Companion
-from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read
+from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read, with_words
 from webarc.crawler.recollection import Recollection
 from webarc.crawler.ring import Ring
 
@@ -49,6 +49,8 @@ class Question(NamedTuple):
     start: int = -1
     place: str = ""
     body: bytes | None = None
+    compare: bool = False
+    """Whether it matters what the document says, which is not remembered."""
 
 
 class ReaderLine:
@@ -152,14 +154,17 @@ class _Reader:
             return None
         links, requisites = self._news(reading.links, False), self._news(reading.requisites, True)
         cut = reading.cut or question.length > LARGEST_READ
-        return reading.title, reading.charset, links, requisites, reading.unfollowed, cut
+        return reading.title, reading.charset, links, requisites, reading.unfollowed, cut, reading.words
 
     def _reading(self, question: Question) -> Reading | None:
         memory = self._recollection
         url, sha256, declared, rules = question.url, question.sha256, question.declared, question.rules
         if question.start < 0 and not question.place and question.body is None:
-            return memory.get(memory.key(url, sha256, f"{declared};{question.charset}", rules))
-        reading = read(self._body(question), url, question.content_type, follow=question.follow, agent=question.agent)
+            key = memory.key(url, sha256, f"{declared};{question.charset}", rules)
+            return None if question.compare else memory.get(key)
+        body, content_type = self._body(question), question.content_type
+        reading = read(body, url, content_type, follow=question.follow, agent=question.agent)
+        reading = with_words(reading, body, url, content_type) if question.compare else reading
         memory.put(memory.key(url, sha256, f"{declared};{reading.charset}", rules), reading)
         return reading
 

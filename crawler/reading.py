@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from webarc.crawler.charset import css_charset, header_charset
 from webarc.crawler.css import read_stylesheet
+from webarc.crawler.fingerprints import Fingerprints, fingerprints
 from webarc.crawler.html import read_html
 
 LARGEST_READ = 16 * 1024 * 1024
@@ -27,6 +28,8 @@ class Reading:
     unfollowed: Sequence[str] = ()
     cut: bool = False
     """Whether the document was too large to be read to its end."""
+    words: Fingerprints | None = None
+    """What it says, if that was asked for."""
 
 
 def media_type(content_type: str) -> str:
@@ -53,6 +56,15 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
         found = list(read_stylesheet(body, url, content_type))
         return Reading(None, css_charset(body, content_type), requisites=found)
     return Reading(None, header_charset(content_type) or "")
+
+
+def with_words(reading: Reading, body: bytes, url: str, content_type: str) -> Reading:
+    """A reading that also tells what the document says, if it is one that people read."""
+    kind = media_type(content_type)
+    html = kind in _HTML or (kind in _UNSURE and _looks_like_html(body))
+    if not html and kind != "text/plain":
+        return reading
+    return replace(reading, words=fingerprints(body, reading.charset, url, html=html))
 
 
 def is_readable(content_type: str) -> bool:
