@@ -59,12 +59,13 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
 
 
 def with_words(reading: Reading, body: bytes, url: str, content_type: str) -> Reading:
-    """A reading that also tells what the document says, if it is one that people read."""
+    """A reading that also tells what the document says and where it leads, if it is one that people read."""
     kind = media_type(content_type)
     html = kind in _HTML or (kind in _UNSURE and _looks_like_html(body))
     if not html and kind != "text/plain":
         return reading
-    return replace(reading, words=fingerprints(body, reading.charset, url, html=html))
+    named = [*reading.links, *reading.requisites]
+    return replace(reading, words=fingerprints(body, reading.charset, url, named, html=html))
 
 
 def is_readable(content_type: str) -> bool:

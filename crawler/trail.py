@@ -75,7 +75,8 @@ class Trail:
             parts = requisites if self._options.page_requisites else ()
             named = [url for url in links if self._is_news(url, item.depth + 1, False)]
             named += [url for url in parts if self._is_news(url, item.depth, True)]
-            self.traps.look(item.url, reading.words[0], named)
+            said, _, leads = reading.words
+            self.traps.look(item.url, said and f"{said} {leads}", named)
 
     def _is_news(self, url: str, depth: int, requisite: bool) -> bool:
         return not self._frontier.knows(url) and self._reason(url, depth, requisite) is None

@@ -1,8 +1,9 @@
 """Traps: URLs that a site makes up without end, such as the months of a calendar, and how a crawl tells them.
 
 A trap needs all three: hundreds of new URLs of one pattern, found on pages of that very pattern; pages that say the
-same but for numbers and names of months and days; and no link from them to anything else that is new. The pages of a
-forum or a newspaper differ in what they say, those of a list lead to something new.
+same but for numbers and names of months and days; and no link from them to anything else but what all of them link to.
+The pages of a forum or a newspaper differ in what they say, those of a list in what they lead to, and no newspaper is
+from the future.
 
 Memory is bounded: numbers per pattern, and a few fingerprints where a pattern has many URLs.
 """
@@ -13,32 +14,37 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from webarc.crawler.url_patterns import patterns_of
+from webarc.archive import times
+from webarc.crawler.url_patterns import DATE, GROWTH, is_view_of, patterns_of, year_of
 
 _MANY = 50
 _NEW_URLS = 500
 _FOUND_INSIDE = 400
 _PAGES_ALIKE = 100
-_TEXTS_OF_GROWTH = 8
+_OUT_OF_TIME = 50
+_FIRST_YEAR = 1800
+# Pages for a year, a month and a day say different things, and so do the pages of a folder.
+_TEXTS_TOGETHER = 8
 _RAREST_LOOK = 64
 _MOST_COUNTED = 50_000
 _MOST_FAMILIES = 2_000
-_GROWTH = "/.../"
-_FEWEST_SLASHES = 5
+_FEWEST_SLASHES = 4
 
 
 @dataclass(slots=True)
 class _Family:
     """The URLs of one pattern; `pages` and `inside` count since a page was last unlike those before it.
 
-    `pages` are those that said the same, `inside` the new URLs of the pattern that they named.
+    `pages` are those that said the same, `inside` the new URLs of the pattern that they named, `out_of_time` those with
+    a date that no page about something that happened can have, or whose year cannot be made out.
     """
 
     pattern: str
     urls: int = _MANY
+    out_of_time: int = 0
     pages: int = 0
     inside: int = 0
-    texts: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
     rest: int = 0
     pause: int = 1
 
@@ -50,22 +56,24 @@ class _Family:
         self.rest = self.pause
         return True
 
-    def look(self, text: str, inside: int, leads_out: bool) -> None:
+    def look(self, said: str, inside: int, leads_out: bool) -> None:
         """Take one page into account."""
-        if text in self.texts and not leads_out:
+        if said in self.said and not leads_out:
             self.pages += 1
             self.inside += inside
             self.pause = self.rest = 1
             return
         self.pages = self.inside = 0
         self.pause = min(self.pause * 2, _RAREST_LOOK)
-        if text and text not in self.texts:
-            most = _TEXTS_OF_GROWTH if self.pattern.endswith(_GROWTH) else 1
-            self.texts = [*self.texts, text][-most:]
+        if said and said not in self.said:
+            most = _TEXTS_TOGETHER if self.pattern.endswith(GROWTH) or DATE in self.pattern else 1
+            self.said = [*self.said, said][-most:]
 
     @property
     def is_trap(self) -> bool:
         """Whether there is no doubt."""
+        if DATE in self.pattern and self.out_of_time < _OUT_OF_TIME:
+            return False
         return self.urls >= _NEW_URLS and self.inside >= _FOUND_INSIDE and self.pages >= _PAGES_ALIKE
 
 
@@ -81,8 +89,9 @@ class Trap:
 class Traps:
     """What a crawl knows about patterns of URLs."""
 
-    def __init__(self, *, on: bool = True) -> None:
+    def __init__(self, *, on: bool = True, this_year: int | None = None) -> None:
         self._on = on
+        self._years = range(_FIRST_YEAR, (this_year or times.now().year) + 1)
         self._counted: Counter[int] = Counter()
         self._families: dict[str, _Family] = {}
         self._closed: set[str] = set()
@@ -105,6 +114,7 @@ class Traps:
             family = self._families.get(pattern)
             if family is not None:
                 family.urls += 1
+                family.out_of_time += DATE in pattern and year_of(url) not in self._years
             else:
                 self._count(pattern)
 
@@ -123,16 +133,16 @@ class Traps:
         due = [family.is_due() for family in families if family.pattern not in self._closed]
         return True in due
 
-    def look(self, url: str, text: str, named: Iterable[str]) -> None:
-        """What a page of a pattern says, and the new URLs it names that would be asked for, its own parts included."""
+    def look(self, url: str, said: str, named: Iterable[str]) -> None:
+        """What a page says and where it leads, as a fingerprint, and the new URLs it names, its own parts included."""
         families = self._families_of(url)
         if not families:
             return
-        named = [name for name in named if not _is_view_of(name, url)]
+        named = [name for name in named if not is_view_of(name, url)]
         theirs = [set(patterns_of(name)) for name in named]
         for family in families:
             inside = sum(family.pattern in patterns for patterns in theirs)
-            family.look(text, inside, leads_out=inside < len(named))
+            family.look(said, inside, leads_out=inside < len(named))
             if family.is_trap:
                 self._closed.add(family.pattern)
 
@@ -152,8 +162,3 @@ class Traps:
             self._families[pattern] = _Family(pattern)
         elif len(self._counted) > _MOST_COUNTED:
             self._counted = Counter(dict(self._counted.most_common(_MOST_COUNTED // 2)))
-
-
-def _is_view_of(name: str, url: str) -> bool:
-    """Whether a URL is the page's own with something added to the query, such as one to print or to save it."""
-    return name.startswith(f"{url}&" if "?" in url else f"{url}?")
