@@ -136,7 +136,7 @@ _TABLE = [
         "crawl.max_pages",
         kinds.whole(1, unlimited="none"),
         1_000_000,
-        "URLs to fetch at most per domain and crawl; ends calendars that have no end.",
+        "URLs to fetch at most per domain and crawl.",
         "--max-pages",
     ),
     Key("crawl.max_size", kinds.size(), 100 * 1024**2, "Largest file to store, unpacked.", "--max-size"),
