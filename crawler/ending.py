@@ -57,7 +57,7 @@ class Ending:
     @property
     def limit(self) -> str:
         """Why the crawl did not follow all links that it could have followed; empty if nothing kept it from that."""
-        return self._harvest.reason or ("trap" if self._trail.traps else "")
+        return self._harvest.reason or ("trap" if self._trail.traps or self._frontier.trapped else "")
 
     def completed(self, domain: str) -> int:
         """How many crawls of this definition have followed every link, this one included."""

@@ -83,15 +83,16 @@ class Errands:
         for url in [*named, f"{self._owned[host.name]}://{host.name}/sitemap.xml"]:
             self._ask_sitemap(host, url)
 
-    def ask_name(self, url: str) -> None:
-        """Ask for a page that nobody has, to know what the host says to that."""
+    def ask_name(self, url: str) -> bool:
+        """Ask for a page that nobody has, to know what the host says to that; says whether that may be."""
         rules = self._rules.get(host_of(url))
         if host_of(url) not in self._owned or (rules is not None and not rules.allows(url)):
-            self._trail.soft404.answered(url, None)
-            return
+            return False
         finish = partial(self._name_answered, url)
-        # What a redirect leads to is a page of its own and no soft 404.
-        self._send(url, Errand(Host(host_of(url)), finish, _NAME_SIZE, hops=_HOPS), self._options.wait)
+        # Asked once, and what a redirect leads to is a page of its own and no soft 404.
+        tries = self._options.limits.tries
+        self._send(url, Errand(Host(host_of(url)), finish, _NAME_SIZE, _HOPS, tries), self._options.wait)
+        return True
 
     def _name_answered(self, url: str, _host: Host, answer: Answer) -> None:
         reading = Reading(None, "")

@@ -74,14 +74,17 @@ class Frontier:
         self._skips: list[tuple[str, str]] = []
         self._finished: list[tuple[str, str, int, str, str, str, int, int]] = []
         self.waiting = 0
+        self.trapped = False
+        """Whether the crawl had met a trap before it was interrupted."""
 
     def restore(self, *, committed: bool) -> None:
         """Go on where an interrupted crawl was: what is not known to have ended well is asked for again."""
         self._database.execute(statement("frontier_unsettle"), {"committed": committed})
         for (url,) in self._database.execute(statement("frontier_urls")):
             self._asked.add(hash(key_of(url)))
-        for url, _ in self._database.execute(statement("frontier_skips")):
+        for url, reason in self._database.execute(statement("frontier_skips")):
             self._skipped.add(hash(key_of(url)))
+            self.trapped |= reason == "trap"
         self.waiting = self._database.execute(statement("frontier_waiting")).fetchone()[0]
 
     def add(self, url: str, depth: int, kind: str, redirects: int = 0, plain: bool = False) -> bool:

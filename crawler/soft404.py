@@ -33,15 +33,16 @@ class _Host:
     """What is known of a host; `answer` is what it says to unknown names, empty if it says that it has none."""
 
     pages: dict[int, str] = field(default_factory=dict)
+    seen: int = 0
     asked: bool = False
     answer: str | None = None
 
 
 class Soft404:
-    """Finds them; `ask`, which whoever fetches provides, asks for a URL that nobody has, for `answered` to hear."""
+    """Finds them; `ask`, which whoever fetches provides, asks for a URL that nobody has, unless that is forbidden."""
 
     def __init__(self, *, on: bool = True) -> None:
-        self.ask: Callable[[str], None] = _nobody
+        self.ask: Callable[[str], bool] = _nobody
         self._on = on
         self._hosts: dict[str, _Host] = {}
         self.flagged: list[int] = []
@@ -52,26 +53,30 @@ class Soft404:
         if not self._on or item.kind != "link":
             return False
         host = self._hosts.get(host_of(item.url))
-        return host is None or (bool(host.answer) if host.answer is not None else True)
+        return host is None or host.answer is None or bool(host.answer)
 
     def look(self, item: Item, reading: Reading) -> None:
         """Take a page into account."""
-        words = reading.words[1] if reading.words else ""
-        if not words or not self.compares(item):
+        if not reading.words or not self.compares(item):
             return
-        host = self._hosts.setdefault(host_of(item.url), _Host())
+        host, words = self._hosts.setdefault(host_of(item.url), _Host()), reading.words[1]
+        host.seen += 1
         if host.answer is not None:
-            if words == host.answer:
-                self.flagged.append(item.id)
+            self.flagged += [item.id] if words == host.answer else []
             return
-        alike = words in host.pages.values() if not host.asked else False
-        if len(host.pages) < _MOST_UNDECIDED:
+        telling = host.seen >= _FIRST_PAGES or _TELLING.search(reading.title or "")
+        if not host.asked and (telling or (words and words in host.pages.values())):
+            self._ask_of(host, origin_of(item.url))
+        if words and host.answer is None and len(host.pages) < _MOST_UNDECIDED:
             host.pages[item.id] = words
-        if not host.asked and (alike or len(host.pages) >= _FIRST_PAGES or _TELLING.search(reading.title or "")):
-            host.asked = True
-            name = f"{origin_of(item.url)}/{token_hex(10)}"
+
+    def _ask_of(self, host: _Host, origin: str) -> None:
+        host.asked = True
+        name = f"{origin}/{token_hex(10)}"
+        if self.ask(name):
             self.asked.append(name)
-            self.ask(name)
+        else:
+            self.answered(name, None)
 
     def answered(self, url: str, words: Fingerprints | None) -> None:
         """What the host says to a name that nobody has; None where it says so, or nothing at all."""
@@ -81,5 +86,5 @@ class Soft404:
         host.pages.clear()
 
 
-def _nobody(_url: str) -> None:
-    pass
+def _nobody(_url: str) -> bool:
+    return False

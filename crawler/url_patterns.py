@@ -11,8 +11,10 @@ from webarc.crawler.calendar_words import CALENDAR_WORDS
 DATE, GROWTH = "{date}", "/.../"
 _MOST_PARAMETERS = 12
 _LONGEST_DATE = 3
-# So often no honest path repeats one of its parts.
+# So often no honest path repeats one of its parts, numbers apart, and so deep is hardly one.
 _REPEATED = 5
+_DEEP = 12
+_DIGITS = re.compile(r"[0-9]+")
 _NAMES_OF_DATES = """
 y m d w yr yy yyyy mon mm dd wk year month day week date jahr monat tag woche datum annee mois jour semaine anno mese
 giorno ano mes dia semana jaar maand dag
@@ -66,6 +68,7 @@ def _varied(query: str) -> Iterator[str]:
     """The query with each of its values left open in turn, and without all that tells a date."""
     pieces = query.split("&")
     if len(pieces) > _MOST_PARAMETERS:
+        yield GROWTH
         return
     undated = []
     for place, piece in enumerate(pieces):
@@ -110,8 +113,8 @@ def _has_year(parts: list[str]) -> bool:
 
 
 def _grown(parts: list[str]) -> str:
-    """The folders of a path that repeats some of them many times, each once."""
-    folders = [part for part in parts[:-1] if part]
-    if len(folders) < _REPEATED or max(Counter(folders).values()) < _REPEATED:
-        return ""
-    return "/" + "/".join(dict.fromkeys(folders)) + GROWTH
+    """The folders of a path that repeats some of them many times, each once; of a very deep one, the first."""
+    folders = [_DIGITS.sub("#", part) for part in parts[:-1] if part]
+    if len(folders) >= _REPEATED and max(Counter(folders).values()) >= _REPEATED:
+        return "/" + "/".join(dict.fromkeys(folders)) + GROWTH
+    return f"/{folders[0]}{GROWTH}" if len(folders) >= _DEEP else ""

@@ -105,6 +105,17 @@ def test_a_url_that_leads_elsewhere_or_fails_comes_to_rest_all_the_same(webarc: 
         assert webarc.document(site.url("/b?n=1")) == b"<p>b"
 
 
+def test_a_crawl_that_is_cut_short_forgets_no_url_that_waited(webarc: Webarc) -> None:
+    leaves = [f"/p{number}" for number in range(9)]
+    links = [f"<a href={leaf}>x</a>" for leaf in leaves]
+    with Site({"/": "".join(links[:4]), **dict.fromkeys(leaves, "<p>x")}) as site:
+        assert webarc.crawl("--max-pages", "6", site.url())["complete"]
+        site.pages["/"] = "".join(reversed(links))
+        webarc.crawl("--max-pages", "6", site.url(), code=13)
+        found = rows(webarc, site)
+        assert {"/", *leaves[:4]} <= set(found) and found["/p0"].mark == "carried"
+
+
 def test_prune_unreached_means_what_rests_too(webarc: Webarc) -> None:
     with Site({"/": "<a href='/a?n=1'>a</a>", "/a": "<title>a</title>"}) as site:
         webarc.crawl(site.url())

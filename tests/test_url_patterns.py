@@ -31,6 +31,9 @@ from webarc.crawler.url_patterns import patterns_of, year_of
         ("http://h/events/2031-04-17.html", ["/events/{date}.html"]),
         ("http://h/events/20310417/", ["/events/{date}/"]),
         ("http://h/a/x/x/x/x/x/y.html", ["/a/x/.../"]),
+        ("http://h/a/1/2/3/4/5/6/", ["/a/#/.../"]),
+        ("http://h/a/b/c/d/e/f/g/h/i/j/k/l/m", ["/a/.../"]),
+        (f"http://h/a?{'x=1&' * 20}", ["/a?/.../"]),
         ("http://h/a/x/y/x/y/x/y/x/y/x/y/", ["/a/x/y/.../"]),
         *(
             (f"http://127.0.0.1:8080{path}", [])
