@@ -57,7 +57,7 @@ are damaged; they are named, and the rest was compared.
 def changes(
     context: Context, domain: str | None, crawls: tuple[str, ...], count: int | None, html: str | None, as_json: bool
 ) -> int:
-    """Show what changed in a whole site between two times, or in all sites at the last crawls.
+    """Show what changed in a whole site between two times, or in all sites.
 
     Pages added, removed and moved, and those that changed, most changed ones first.
     """
