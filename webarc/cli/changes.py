@@ -65,7 +65,7 @@ def changes(
     changed_exit_code: bool,
     as_json: bool,
 ) -> int:
-    """Show what changed in a whole site between two times, or in all sites at the last crawls.
+    """Show what changed in a whole site between two times, or in all sites.
 
     Pages added, removed and moved, and those that changed, most changed ones first.
     """

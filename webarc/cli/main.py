@@ -28,10 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("webarc.cli.log:log", "List the versions of a page, or the crawls of a domain, newest first."),
     "get": ("webarc.cli.get:get", "Print a page as it was at a time."),
     "diff": ("webarc.cli.diff:diff", "Show what changed between two versions of a page."),
-    "changes": (
-        "webarc.cli.changes:changes",
-        "Show what changed in a whole site between two times, or in all sites at the last crawls.",
-    ),
+    "changes": ("webarc.cli.changes:changes", "Show what changed in a whole site between two times, or in all sites."),
     "when": ("webarc.cli.when:when", "Find when a phrase appeared and disappeared."),
     "checkout": ("webarc.cli.checkout:checkout", "Write a site as it was at a time to a folder."),
     "schedule": ("webarc.cli.schedule:schedule", "Crawl again and again at fixed times."),
