@@ -7,6 +7,7 @@ never runs any. The settings come last, for they mark what has been adopted: kil
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -156,7 +157,10 @@ class _Adoption:
         self._aside.copy(place)
         place.parent.mkdir(exist_ok=True)
         fresh = place.with_name(f"{place.name}.webarc-new")
-        fresh.write_bytes(data)
+        with fresh.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         fresh.rename(place)
         sync_folders(place.parent)
 

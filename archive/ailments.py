@@ -20,7 +20,7 @@ def ailment(git_dir: Path) -> str:
         return f"its .git/HEAD cannot be read; {REPAIR}"
     if not (git_dir / "refs").is_dir():
         return f"its folder .git/refs is gone; {REPAIR}"
-    tip = ref_value(git_dir, main_of(git_dir))
+    tip = ref_value(git_dir, MAIN) or ref_value(git_dir, main_of(git_dir))
     if tip is None:
         return f"its branch main is gone; {REPAIR}" if main_is_lost(git_dir) else ""
     objects = git_dir / "objects"

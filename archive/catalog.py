@@ -178,7 +178,7 @@ class Catalog:
         if moment is None or ("@" in text and text.partition("@")[2] != domain):
             raise NoSuchVersion(f"{text!r} is no crawl of {domain}; run `webarc log {domain}` to see them.")
         tag = next(self.crawl_tags(domain, moment), None)
-        if tag != text and any(visit.commit_tag == text for visit in self.index.guest_visits(domain)):
+        if "@" in text and tag != text and any(visit.commit_tag == text for visit in self.index.guest_visits(domain)):
             return text
         if tag is None:
             first = min(self.crawl_tags(domain), default=None)

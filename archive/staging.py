@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
@@ -102,6 +103,18 @@ def remove_tree(folder: Path) -> None:
     if child:
         os.waitpid(child, 0)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def delete_folder(folder: Path) -> None:
+    """Remove a folder of any size, as far as that can be done, with a sign of life for every folder in it."""
+    with suppress(OSError):
+        for _, folders, files, descriptor in os.fwalk(folder, topdown=False):
+            for name in files:
+                os.unlink(name, dir_fd=descriptor)
+            for name in folders:
+                os.rmdir(name, dir_fd=descriptor)
+            beat()
+        folder.rmdir()
 
 
 def _parts(folder: Path) -> list[Path]:

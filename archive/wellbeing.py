@@ -21,7 +21,7 @@ from webarc.archive.disk_usage import DiskUsage, disk_usage
 from webarc.archive.holders import Held, Holder, holders
 from webarc.archive.importer import MAIN
 from webarc.archive.layout import INTERNAL
-from webarc.archive.refs import read_head, ref_value
+from webarc.archive.refs import read_head, read_refs, ref_value
 from webarc.archive.repository import Repository
 from webarc.archive.staging import RESUMABLE
 from webarc.archive.store import Archive
@@ -132,7 +132,9 @@ def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
     if wrong := ailment(repo.git_dir):
         yield Remark(repo.domain, wrong, bad=True)
     elif is_clone(repo.git_dir):
-        yield Remark(repo.domain, "it is a clone; the next command that may write adopts it")
+        ours = read_refs(repo.git_dir).tell_of_crawls()
+        what = "it is a clone; " if ours else "webarc did not make its repository; if it is a clone of a domain, "
+        yield Remark(repo.domain, f"{what}the next command that may write adopts it")
     elif head != MAIN:
         shown = head.removeprefix("refs/heads/")
         yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")

@@ -26,6 +26,7 @@ from webarc.archive.layout import INTERNAL
 from webarc.archive.objects import sizes
 from webarc.archive.repository import Repository
 from webarc.archive.rescue import Rescue
+from webarc.archive.staging import delete_folder
 from webarc.archive.tags import tag_name
 from webarc.errors import Damaged, GitProblem
 from webarc.heartbeat import beat
@@ -97,7 +98,7 @@ class _Bringing:
     def run(self) -> list[str]:
         workshop = _workshop(self.repo)
         interrupted = workshop.exists()
-        shutil.rmtree(workshop, ignore_errors=True)
+        delete_folder(workshop)
         workshop.mkdir()
         rescue = Rescue(self.repo.git_dir, self.shown, self.target.id, self.target.tag)
         index_lines = workshop / "index"
@@ -114,7 +115,7 @@ class _Bringing:
             warnings.append(
                 f"git is at work in {self.repo.folder}; the next webarc command brings its index up to date."
             )
-        shutil.rmtree(workshop, ignore_errors=True)
+        delete_folder(workshop)
         return warnings
 
     def _shows_nothing(self) -> bool:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from webarc.archive.urls import host_of, key_of
+from webarc.crawler.circles import endless
+from webarc.crawler.reasons import UNKNOWN, rank
 from webarc.errors import NoSpace, StorageProblem
 from webarc.heartbeat import beat
 from webarc.sql.room import has_room
@@ -24,10 +26,6 @@ _BATCH = 2_000
 _LONGEST_CHAIN = 100
 # Before the kind of a URL that is asked for only to see whether it leads back into the crawl.
 HOP = "hop-"
-# Of several reasons why a URL is not asked for, the report names the first of these, whichever page came first.
-_REASONS = ("owned-elsewhere", "excluded", "scope", "parent", "not-included", "depth", "requisite", "nofollow")
-
-_UNKNOWN = 1 << 10
 
 
 @dataclass(slots=True)
@@ -90,6 +88,7 @@ class Frontier:
         self._named: list[tuple[str, int, str]] = []
         self._turned: list[tuple[str, int, int]] = []
         self._resumed = False
+        self._turned_early = False
         self.holds_names = False
         self.waiting = 0
         self.starts = 0
@@ -106,8 +105,8 @@ class Frontier:
         for (url,) in self._database.execute(statement("frontier_urls")):
             self._asked.add(hash(key_of(url)))
         for url, reason in self._database.execute(statement("frontier_skips")):
-            mark, rank = hash(key_of(url)), _rank(url, reason)
-            self._skipped[mark] = min(rank, self._skipped.get(mark, rank))
+            mark, place = hash(key_of(url)), rank(url, reason)
+            self._skipped[mark] = min(place, self._skipped.get(mark, place))
         self.waiting = self._database.execute(statement("frontier_waiting")).fetchone()[0]
         self.starts = self._database.execute(statement("frontier_starts")).fetchone()[0]
         self.holds_aside = bool(self.aside_page(0))
@@ -133,11 +132,10 @@ class Frontier:
         mark = hash(key_of(url))
         if mark in self._asked:
             return
-        rank = _rank(url, reason)
-        known = self._skipped.get(mark)
-        if known is not None and known <= rank:
+        place = rank(url, reason)
+        if self._skipped.get(mark, UNKNOWN) <= place:
             return
-        self._skipped[mark] = rank
+        self._skipped[mark] = place
         self._skips.append((url, reason))
         if len(self._skips) >= _BATCH:
             self.flush()
@@ -194,23 +192,30 @@ class Frontier:
         row = self._database.execute(statement("frontier_turned_get"), (key_of(url),)).fetchone()
         if row is None or row[1] == cookies:
             return False
-        self.reopen(row[0], url, source, row[2])
+        self.reopen(Item(row[0], url, source.depth, row[2], source.redirects + 1, False))
         return True
 
-    def reopen(self, row_id: int, url: str, source: Item, kind: str) -> None:
-        """Queue a URL again that was asked for, as one that `source` redirects to."""
+    def turned_early(self) -> list[Item]:
+        """What redirected elsewhere when its host had not set a cookie yet."""
+        if not self._turned_early:
+            return []
         self.flush()
-        self._many("frontier_reopen", [(url, source.depth, kind, source.redirects + 1, row_id)])
-        self._many("frontier_turned_drop", [(row_id,)])
+        return [_item(row) for row in self._database.execute(statement("frontier_turned_early")).fetchall()]
+
+    def reopen(self, item: Item) -> None:
+        """Queue a URL again that was asked for."""
+        self.flush()
+        self._many("frontier_reopen", [(item.url, item.depth, item.kind, item.redirects, item.id)])
+        self._many("frontier_turned_drop", [(item.id,)])
         self.waiting += 1
-        if kind == "start":
+        if item.kind == "start":
             self.starts += 1
 
     def mark_loops(self) -> None:
         """URLs whose redirects lead to no end have failed."""
         self.flush()
         edges = dict(self._database.execute(statement("frontier_turned_edges")).fetchall())
-        self._many("frontier_looped", [(row,) for row in sorted(_endless(edges))])
+        self._many("frontier_looped", [(row,) for row in sorted(endless(edges))])
 
     def stored(self) -> Counter[str]:
         """How many URLs of each domain have been stored."""
@@ -255,6 +260,7 @@ class Frontier:
             self.starts -= 1
         if 300 <= status < 500 or item.kind.startswith(HOP):
             self._turned.append((key_of(item.url), item.id, item.cookies))
+            self._turned_early = self._turned_early or not item.cookies
         self._finished.append((item.url, outcome, status, error, target, item.mark, size, item.id))
         if len(self._finished) >= _BATCH:
             self.flush()
@@ -303,7 +309,7 @@ class Frontier:
         for _ in range(_LONGEST_CHAIN):
             row = self._database.execute(statement("frontier_one"), _spellings(url)).fetchone()
             if row is None or row[0] != "redirect":
-                return row is None and self._skipped.get(hash(key_of(url)), _UNKNOWN) > _rank(url, "owned-elsewhere")
+                return row is None and self._skipped.get(hash(key_of(url)), UNKNOWN) > rank(url, "owned-elsewhere")
             url = row[1]
         return True
 
@@ -321,7 +327,7 @@ class Frontier:
         self.flush()
         for url, reason in self._database.execute(statement("frontier_skips")):
             mark = hash(key_of(url))
-            if mark not in self._asked and self._skipped[mark] == _rank(url, reason):
+            if mark not in self._asked and self._skipped[mark] == rank(url, reason):
                 yield url, reason
 
     def flush(self) -> None:
@@ -355,28 +361,9 @@ def _item(row: tuple[int, str, int, str, int, int]) -> Item:
     return Item(row_id, url, depth, kind, redirects, bool(plain))
 
 
-def _rank(url: str, reason: str) -> int:
-    place = _REASONS.index(reason) if reason in _REASONS else len(_REASONS)
-    return 2 * place + url.startswith("http:")
-
-
 def _spellings(url: str) -> tuple[str, str]:
     """A page over http and over https is one page."""
     return f"http:{key_of(url)}", f"https:{key_of(url)}"
-
-
-def _endless(edges: dict[int, int]) -> set[int]:
-    """Of nodes that lead to one other each, those that lead round and round."""
-    endless: set[int] = set()
-    ended: set[int] = set()
-    for start in edges:
-        path: dict[int, None] = {}
-        node = start
-        while node in edges and node not in path and node not in endless and node not in ended:
-            path[node] = None
-            node = edges[node]
-        (endless if node in path or node in endless else ended).update(path)
-    return endless
 
 
 def _problem(error: sqlite3.OperationalError, folder: Path) -> StorageProblem:

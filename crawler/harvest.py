@@ -169,7 +169,7 @@ class Harvest:
 
         Without a limit on the depth, only start URLs come before the rest: they may bring hosts along.
         """
-        self._trail.heed_names()
+        self._trail.end_level()
         if self._options.depth is None:
             self._level = None
             return self._frontier.waiting > 0

@@ -108,14 +108,21 @@ class Trail:
             self._judged_aside = 0
         return True
 
-    def heed_names(self) -> None:
-        """A level is done: what was found from nearer is near, and what turned out to be a part may lead elsewhere."""
+    def end_level(self) -> None:
+        """A level is done: time for what may come out another way now than when it was asked for.
+
+        What was found from nearer is near, what turned out to be a part may lead elsewhere, and what redirected before
+        its host had set a cookie may be a page for somebody who has passed the wall.
+        """
+        for item in self._frontier.turned_early() if self.open else ():
+            if self._cookies(item.url):
+                self._frontier.reopen(item)
         while self.open and self._frontier.holds_names:
             for item, outcome, target in self._frontier.heed_names():
                 if outcome == "redirect":
                     self.pursue(item, target)
                 elif outcome == "skipped" and self.refusal(item.url, True) is None:
-                    self._frontier.reopen(item.id, item.url, item, item.kind)
+                    self._frontier.reopen(item)
 
     def _lands(self, target: str) -> bool:
         """Whether a start URL's redirect is followed wherever it leads: its page is what was asked for.

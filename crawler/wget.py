@@ -26,6 +26,7 @@ from webarc.crawler.job import Job
 from webarc.crawler.judgement import Judgement
 from webarc.crawler.trail import Trail
 from webarc.errors import BadURL, StorageProblem, UsageProblem
+from webarc.heartbeat import beat
 
 _FINE = (0, 8)
 _DISK = 3
@@ -101,6 +102,7 @@ class Wget:
                 process.kill()  # a request to end is blocked in everything that a crawl starts
                 process.wait()
                 return "max-time" if late else "stopped"
+            beat()  # wget pauses as asked and ends by its own limits
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.2)
         if process.returncode == _DISK:

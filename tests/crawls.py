@@ -58,7 +58,7 @@ class Webarc:
             cwd=self.archive.parent,
         )
 
-    def run(self, *arguments: str | Path, stdin: str = "", **more: str) -> Ran:
+    def run(self, *arguments: str | Path, stdin: str = "", timeout: float = 110, **more: str) -> Ran:
         """Run a command to its end."""
         command = [*self.prefix, sys.executable, "-m", "webarc", "--archive", str(self.archive), *map(str, arguments)]
         done = subprocess.run(
@@ -68,7 +68,7 @@ class Webarc:
             text=True,
             env=environment(**more),
             cwd=self.archive.parent,
-            timeout=110,
+            timeout=timeout,
             check=False,
         )
         return Ran(done)

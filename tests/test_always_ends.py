@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,9 @@ import pytest
 
 from bench.measure import descendants
 from tests.crawls import Webarc, environment
+from tests.histories import History
 from tests.servers import Page, Site
+from webarc.archive.store import Archive
 
 FAMILY = ("command", "fork server", "instance", "keeper", "reader")
 SLOW = 0.15
@@ -303,3 +306,38 @@ def test_status_names_a_crawl_that_does_not_move(webarc: Webarc) -> None:
         time.sleep(3)
         ran = webarc.run("status", WEBARC_CRAWL_STALL_TIMEOUT="2s")
         assert f"{site.domain}: the crawl has not moved for" in ran.out and "Everything is well" not in ran.out
+
+
+# -- long work that moves -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_large_commit_is_no_standstill(webarc: Webarc) -> None:
+    pages: dict[str, Page | str] = {
+        f"/{number}": Page(os.urandom(20_000), type="application/octet-stream") for number in range(15_000)
+    }
+    pages["/"] = "".join(f"<a href=/{number}>x</a>" for number in range(15_000))
+    with Site(pages, record=False) as site:
+        ran = webarc.run("crawl", "--json", "--stall-timeout", "1s", "--connections", "16", site.url(), timeout=500)
+        assert (ran.code, ran.result()["counts"]["new"]) == (0, 15_001), ran.err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_rebuild_of_the_index_is_no_standstill(webarc: Webarc) -> None:
+    with Site({"/": "x"}) as site:
+        history = History(Archive.create(webarc.archive), site.domain)
+        for edition in range(4):
+            history.crawl({f"/{number}": f"{edition} {number}" for number in range(20_000)})
+        began = time.monotonic()
+        ran = webarc.run("crawl", "--json", "--stall-timeout", "2s", site.url(), timeout=500)
+        assert (ran.code, ran.result()["counts"]["new"]) == (0, 1), ran.err
+        assert time.monotonic() - began > 2, "the index took no time"
+
+
+@pytest.mark.skipif(shutil.which("wget") is None, reason="wget is not installed")
+def test_wget_that_waits_between_pages_is_no_standstill(webarc: Webarc) -> None:
+    with Site({"/": "<a href=/a>a</a><a href=/b>b</a>", "/a": "a", "/b": "b"}) as site:
+        options = ("--engine", "wget", "--stall-timeout", "1s", "--wait", "2s")
+        assert webarc.crawl(*options, site.url())["counts"]["new"] == 3

@@ -14,7 +14,18 @@ from tests.browser import Tab, browser
 from webarc.archive.encodings import bytes_of, decoded, encoding_named, text_of
 
 ENCODINGS = sorted(set(LABELS.values()) - {"replacement"})
-SEVERAL_BYTES = ("big5", "euc-jp", "euc-kr", "gb18030", "gbk", "iso-2022-jp", "shift_jis", "utf-8")
+SEVERAL_BYTES = (
+    "big5",
+    "euc-jp",
+    "euc-kr",
+    "gb18030",
+    "gbk",
+    "iso-2022-jp",
+    "shift_jis",
+    "utf-16be",
+    "utf-16le",
+    "utf-8",
+)
 # Each text by bytes that Python's codec of the nearest name reads in another way, or not at all.
 KNOWN = [
     ("euc-jp", b"\xad\xa1\xad\xb7\xadj a", "①Ⅲ�j a"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -504,6 +505,20 @@ def test_who_else_holds_the_bytes_is_named(webarc: Webarc) -> None:
     assert sorted(ran.result()["sameBytes"]) == [one.url("a"), one.url("twin"), two.url("x")]
     ran = webarc.run("forget", one.url("a"), "--reason", "x", "--yes")
     assert f"version 1 of {two.url('x')} holds the same bytes" in ran.err and two.url("y") not in ran.err
+
+
+def test_who_else_holds_the_bytes_is_summed_up_where_they_are_many(webarc: Webarc) -> None:
+    archive = Archive.create(webarc.archive)
+    notice = "<p>All rights reserved"
+    for number, domain in enumerate(("one.example", "two.example", "three.example")):
+        History(archive, domain).crawl({f"page{page}": notice for page in range(3 * number + 1)} | {"other": "other"})
+    ran = webarc.run("forget", "one.example/page0", "--reason", "x")
+    (said,) = (line for line in ran.err.splitlines() if "same bytes" in line)
+    assert (
+        "11 versions of 11 pages on 2 hosts hold the same bytes and stay: three.example (7), two.example (4);" in said
+    )
+    (condition,) = re.findall(r'list --where "(.*)"`', said)
+    assert len(webarc.run("list", "--json", "--where", condition).objects()) == 12
 
 
 def test_a_crawl_is_waited_for_no_longer_than_asked(archive: Archive) -> None:

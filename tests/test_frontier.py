@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from tests.crawls import environment
 from webarc.crawler.frontier import Frontier
+from webarc.sql.statements import statement
 
 
 @pytest.fixture
@@ -61,6 +63,66 @@ def test_moved_needs_a_target_that_answered(frontier: Frontier) -> None:
     frontier.finish(b, "redirect", 308, target="http://h/elsewhere")
     frontier.finish(c, "unchanged", 200)
     assert list(frontier.moved()) == [("http://h/a", "http://h/c")]
+
+
+def test_a_url_that_gave_no_page_is_asked_anew_when_its_cookies_changed(frontier: Frontier) -> None:
+    for name in "ab":
+        frontier.add(f"http://h/{name}", 1, "link")
+    a, b = frontier.take(10, None)
+    a.cookies = 3
+    frontier.finish(a, "redirect", 302, target="http://h/b")
+    frontier.finish(b, "stored", 200)
+    assert not frontier.ask_anew("http://h/a", b, 3), "the same cookies"
+    assert not frontier.ask_anew("http://h/b", a, 4), "it gave a page"
+    assert frontier.ask_anew("http://h/a", b, 4)
+    assert not frontier.ask_anew("http://h/a", b, 5), "it waits already"
+    (again,) = frontier.take(10, None)
+    assert (again.id, again.url, again.redirects) == (a.id, "http://h/a", 1)
+
+
+def test_after_an_interruption_cookies_are_gone_and_start_urls_are_asked_again(tmp_path: Path) -> None:
+    frontier = Frontier(tmp_path / "frontier.db")
+    frontier.add("http://h/s", 0, "start")
+    frontier.add("http://h/a", 1, "link")
+    start, a = frontier.take(10, None)
+    for item in (start, a):
+        frontier.finish(item, "redirect", 302, target="http://h/b")
+    frontier.put_aside("http://h/c", 1, "link")
+    assert not frontier.ask_anew("http://h/a", start, 0)
+    frontier.flush()
+    frontier.close()
+    frontier = Frontier(tmp_path / "frontier.db")
+    frontier.restore(committed=False)
+    assert frontier.holds_aside and list(frontier.unfinished()) == ["http://h/s", "http://h/c"]
+    assert (frontier.starts, frontier.waiting) == (1, 1), "so that the host that it leads to joins"
+    assert frontier.ask_anew("http://h/a", frontier.take(1, None)[0], 0)
+
+
+def test_the_list_of_an_older_version_can_be_gone_on_with(tmp_path: Path) -> None:
+    file = tmp_path / "frontier.db"
+    with sqlite3.connect(file) as old:
+        old.executescript(statement("frontier_create").partition("CREATE TABLE IF NOT EXISTS aside")[0])
+        old.execute("INSERT INTO asked (url, depth, kind, redirects, plain) VALUES ('http://h/a', 0, 'start', 0, 0)")
+        old.execute("INSERT INTO skipped (url, reason) VALUES ('http://h/b', 'scope')")
+    frontier = Frontier(file)
+    frontier.restore(committed=False)
+    assert [item.url for item in frontier.take(10, None)] == ["http://h/a"]
+    assert list(frontier.skips()) == [("http://h/b", "scope")]
+
+
+def test_circles_and_what_leads_into_them(frontier: Frontier) -> None:
+    ways = {"a": "b", "b": "c", "c": "b", "d": "e", "e": "x", "self": "self"}
+    for name in (*ways, "x"):
+        frontier.add(f"http://h/{name}", 0, "link")
+    for item in frontier.take(10, None):
+        target = ways.get(item.url.rpartition("/")[2])
+        if target:
+            frontier.finish(item, "redirect", 301, target=f"https://h/{target}")
+        else:
+            frontier.finish(item, "missing", 404)
+    frontier.mark_loops()
+    failed = {row.url.rpartition("/")[2] for row in frontier.rows() if row.error == "redirect-loop"}
+    assert failed == {"a", "b", "c", "self"}
 
 
 def test_two_hundred_thousand_urls_take_less_than_200_bytes_each(tmp_path: Path) -> None:

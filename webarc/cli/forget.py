@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 20
 _COLUMNS = (("page", 80), ("versions", 20), ("size", -8), ("first", TIME), ("last", 0))
+# More versions elsewhere than this are summed up.
+_MOST_NAMED = 5
 _EPILOG = """\b
 Examples:
   webarc forget https://example.org/private.html --reason "asked for by its author"
@@ -138,12 +141,26 @@ def _warn_of_twins(context: Context, asked: _Asked) -> None:
     """Who else has the same bytes."""
     if context.as_json:
         return
-    for twin in asked.twins[:_MOST_SHOWN]:
+    if len(asked.twins) > _MOST_NAMED:
+        context.warn(_summed_up(asked.twins))
+        return
+    for twin in asked.twins:
         context.warn(
             f"version {twin.number} of {twin.url} holds the same bytes and stays; forget it, too, if it must go."
         )
-    if len(asked.twins) > _MOST_SHOWN:
-        context.warn(f"{counted(len(asked.twins) - _MOST_SHOWN, 'other version')} hold the same bytes, too.")
+
+
+def _summed_up(twins: list[Twin]) -> str:
+    """Where the same bytes are, host by host: a notice or an icon may be everywhere."""
+    hosts = Counter(twin.domain for twin in twins).most_common()
+    named = ", ".join(f"{host} ({count:,})" for host, count in hosts[:_MOST_SHOWN])
+    more = f" and {counted(len(hosts) - _MOST_SHOWN, 'host')} more" if len(hosts) > _MOST_SHOWN else ""
+    digest = Counter(twin.sha256 for twin in twins).most_common(1)[0][0]
+    pages = counted(len({(twin.domain, twin.arc) for twin in twins}), "page")
+    return (
+        f"{counted(len(twins), 'version')} of {pages} on {counted(len(hosts), 'host')} hold the same bytes and stay: "
+        f"{named}{more}; forget them, too, if they must go: `webarc list --where \"sha256 = '{digest}'\"` names them."
+    )
 
 
 def user_name() -> str:
