@@ -106,14 +106,15 @@ def remove_tree(folder: Path) -> None:
 
 
 def delete_folder(folder: Path) -> None:
-    """Remove a folder of any size, as far as that can be done, with a sign of life for every folder in it."""
+    """Remove a folder of any size, as far as that can be done, with a sign of life for all that is in it."""
     with suppress(OSError):
         for _, folders, files, descriptor in os.fwalk(folder, topdown=False):
             for name in files:
                 os.unlink(name, dir_fd=descriptor)
+                beat()
             for name in folders:
                 os.rmdir(name, dir_fd=descriptor)
-            beat()
+                beat()
         folder.rmdir()
 
 

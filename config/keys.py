@@ -106,6 +106,28 @@ _TABLE = [
     Key(
         "crawl.reject_type", kinds.mime_types(), (), 'Do not store these MIME types, as in "video/*".', "--reject-type"
     ),
+    Key(
+        "crawl.drop_query",
+        kinds.names(),
+        (),
+        'Take these parameters out of URLs before they are asked for, as in "utm_*"; "tracking" and "session" are '
+        "sets of well-known ones.",
+        "--drop-query",
+    ),
+    Key(
+        "crawl.trap_detection",
+        kinds.flag(),
+        True,
+        "Stop following URLs that go on without end, such as those of a calendar.",
+        "--trap-detection",
+    ),
+    Key(
+        "crawl.recheck_resting",
+        kinds.flag(),
+        False,
+        "Ask for URLs at rest, too: those with a query that nothing has linked to for two crawls.",
+        "--recheck-resting",
+    ),
     Key("crawl.robots", kinds.flag(), True, "Obey robots.txt and the robots marks in pages.", "--robots"),
     Key("crawl.wait", kinds.duration(), 0.0, "Pause between two requests to one host.", "--wait"),
     Key("crawl.random_wait", kinds.flag(), False, "Vary the pause between 0.5 and 1.5 times.", "--random-wait"),
@@ -144,7 +166,7 @@ _TABLE = [
         "crawl.max_pages",
         kinds.whole(1, unlimited="none"),
         1_000_000,
-        "URLs to fetch at most per domain and crawl; ends calendars that have no end.",
+        "URLs to fetch at most per domain and crawl.",
         "--max-pages",
     ),
     Key("crawl.max_size", kinds.size(), 100 * 1024**2, "Largest file to store, unpacked.", "--max-size"),

@@ -13,6 +13,7 @@ from webarc.crawler.fetcher import Fetcher
 from webarc.crawler.hosts import Host
 from webarc.crawler.manners import Manners
 from webarc.crawler.options import CrawlOptions
+from webarc.crawler.reading import Reading, read, with_words
 from webarc.crawler.retry import delay
 from webarc.crawler.robots import Robots
 from webarc.crawler.sitemap_search import Place, SitemapSearch
@@ -20,8 +21,10 @@ from webarc.crawler.trail import Trail
 from webarc.errors import BadURL
 
 REDIRECTS = (301, 302, 303, 307, 308)
+_OK = 200
 _HOPS = 5
 _ROBOTS_SIZE = 1024 * 1024
+_NAME_SIZE = 1024 * 1024
 _SITEMAP_SIZE = 64 * 1024 * 1024
 
 
@@ -49,6 +52,8 @@ class Errands:
         self._trail = trail
         self._owned = owned
         self._sitemaps = SitemapSearch(manners, trail, self._ask_sitemap)
+        self._rules: dict[str, Robots] = {}
+        trail.soft404.ask = self.ask_name
 
     @property
     def waiting(self) -> bool:
@@ -104,6 +109,24 @@ class Errands:
             return
         errand.finish(answer)
 
+    def ask_name(self, url: str) -> bool:
+        """Ask for a page that nobody has, to know what the host says to that; says whether that may be."""
+        rules = self._rules.get(host_of(url))
+        if host_of(url) not in self._owned or (rules is not None and not rules.allows(url)):
+            return False
+        finish = partial(self._name_answered, url)
+        # Asked once, and what a redirect leads to is a page of its own and no soft 404.
+        tries = self._options.limits.tries
+        self._send(url, Errand(finish, _NAME_SIZE, hops=_HOPS, attempt=tries), self._options.wait)
+        return True
+
+    def _name_answered(self, url: str, answer: Answer) -> None:
+        reading = Reading(None, "")
+        if not answer.error and answer.status == _OK:
+            body, content_type = answer.body or b"", answer.header("content-type")
+            reading = with_words(read(body, url, content_type, follow=False, agent=None), body, url, content_type)
+        self._trail.soft404.answered(url, reading.words)
+
     def _send(self, url: str, errand: Errand, wait: float = 0.0) -> None:
         url = canonical(url)
         if errand.polite:
@@ -119,8 +142,8 @@ class Errands:
             host.unusable = answer.error or f"robots-http-{status}"
         host.asking = False
         rules = Robots.from_answer(status, answer.body or b"", self._options.user_agent)
-        host.robots = rules if obeyed else rules.ignored()
-        if status == 200 and host.name in self._owned:
+        host.robots = self._rules[host.name] = rules if obeyed else rules.ignored()
+        if status == _OK and host.name in self._owned:
             self._trail.keep_robots(answer.url)
         if host.robots.crawl_delay:
             self._manners.crawl_delay(host.name, host.robots.crawl_delay)

@@ -47,6 +47,8 @@ class Item:
     """How many redirects led back here while it was being asked for."""
     turned: dict[str, int] | None = None
     """The spellings of it that redirected to it itself, with the state of the cookies then."""
+    asked: str = ""
+    """What is asked for instead: the URL as the server wrote it, with parameters that are taken out."""
 
 
 class Row(NamedTuple):
@@ -97,6 +99,8 @@ class Frontier:
         """Whether something was put aside."""
         self.earlier: Counter[str] = Counter()
         """How many URLs of each domain an interrupted crawl has stored and committed."""
+        self.trapped = False
+        """Whether the crawl had met a trap before it was interrupted."""
 
     def restore(self, *, committed: bool) -> None:
         """Go on where an interrupted crawl was: what is not known to have ended well is asked for again."""
@@ -107,6 +111,7 @@ class Frontier:
         for url, reason in self._database.execute(statement("frontier_skips")):
             mark, place = hash(key_of(url)), rank(url, reason)
             self._skipped[mark] = min(place, self._skipped.get(mark, place))
+            self.trapped |= reason == "trap"
         self.waiting = self._database.execute(statement("frontier_waiting")).fetchone()[0]
         self.starts = self._database.execute(statement("frontier_starts")).fetchone()[0]
         self.holds_aside = bool(self.aside_page(0))
@@ -274,6 +279,15 @@ class Frontier:
         """Files that were fetched are those that the archive has."""
         self.flush()
         self._many("frontier_same", [(row,) for row in rows])
+
+    def flag(self, error: str, rows: Iterable[int], urls: Iterable[str]) -> None:
+        """Say something of pages that were stored or found unchanged, and of these URLs where they are unchanged."""
+        self.flush()
+        self._many("frontier_flag", [(error, row) for row in rows])
+        again = [(error, url) for url in urls]
+        if again:
+            self._database.execute(statement("frontier_index"))
+            self._many("frontier_flag_again", again)
 
     def rows(self) -> Iterator[Row]:
         """Every URL that was asked for, sorted by URL."""

@@ -228,16 +228,20 @@ class Harvest:
         if host.unusable:
             self._judge().fail(item, host.unusable)
             return
-        if host.robots is not None and not host.robots.allows(item.url):
+        url = item.asked or item.url
+        if host.robots is not None and not host.robots.allows(url):
             self._frontier.finish(item, "skipped", error="robots")
+            return
+        if item.kind == "link" and self._trail.traps.refuses(item.url):
+            self._frontier.finish(item, "skipped", error="trap")
             return
         item.cookies = self._fetcher.cookies(item.url)
         if item.kind.startswith(HOP):
-            request = Request(item.url, None, (), item, keep=_HOP_SIZE, canonical=True)
+            request = Request(url, None, (), item, keep=_HOP_SIZE, canonical=True)
         else:
             target = f"{self._staging}/{domain_folder(host.name)}/{arc_of(item.url)}/{PART}"
             conditions = self._conditions(item)
-            request = Request(item.url, target, conditions, item, keep=LARGEST_READ, canonical=True, lazy=True)
+            request = Request(url, target, conditions, item, keep=LARGEST_READ, canonical=True, lazy=True)
         known = self.hoard.answer(request) if self.hoard and request.target and item.kind != "again" else None
         if known is not None:
             self._judge().judge(item, known)

@@ -223,8 +223,8 @@ class Instance:
     def _end(self, harvest: Harvest, ending: Ending) -> None:
         self._frontier.mark_loops()
         if ending.complete():
-            ending.ask_unreached(prune=self._job.options.prune)
-        if not harvest.reason:
+            ending.ask_unreached(prune=self._job.options.prune, recheck=self._job.options.recheck_resting)
+        if not ending.limit:
             ending.ask_gone_again()
         self._frontier.mark_loops()
 
@@ -232,7 +232,8 @@ class Instance:
         self._reader.close(sweep=not harvest.reason)
         verdicts = self._line.verdicts()
         self._frontier.refuse(verdicts.drops)
-        reporter = Reporter(self._job, self._definition, self._frontier, harvest, ending, verdicts)
+        ending.flag_soft404s()
+        reporter = Reporter(self._job, self._definition, self._frontier, ending, verdicts)
         events = self._line.commit(self._orders(reporter))
         tags: dict[str, str] = {}
         for event in events:

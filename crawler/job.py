@@ -59,6 +59,7 @@ class Result:
     reason: str = ""
     held: int = 0
     also: list[str] = field(default_factory=list)
+    traps: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     error: str = ""

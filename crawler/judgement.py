@@ -104,7 +104,7 @@ class Judgement:
         if not item.plain:
             return False
         item.plain, item.attempt = False, 1
-        item.url = f"http:{key_of(item.url)}"
+        item.url, item.asked = f"http:{key_of(item.url)}", ""
         self._again(item)
         return True
 
@@ -142,7 +142,8 @@ class Judgement:
         content_type = row.declared_type or row.mime_type
         if self._trail.open and is_readable(content_type):
             question = self._question(item, answer, row.sha256, row.declared_type, content_type)
-            question = question._replace(charset=row.charset)
+            compare = self._trail.traps.samples(item.url)
+            question = question._replace(charset=row.charset, compare=compare)
             self._reader.ask(question, partial(self._remembered, item, answer, row, question))
         else:
             self._unchanged(item, answer, row)
@@ -191,6 +192,7 @@ class Judgement:
             return
         question = self._question(item, answer, answer.sha256, media_type(content_type), content_type)
         where = {"place": str(part)} if slot is None else {"start": slot.start}
+        question = question._replace(compare=self._trail.compares(item))
         self._reader.ask(question._replace(**where), partial(self._understood, item, answer, slot))
 
     def _understood(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading | None) -> None:
@@ -259,31 +261,35 @@ class Judgement:
         except BadURL:
             self.fail(item, "bad-redirect", answer.status)
             return
+        written, target = target, self._trail.cleaned(target)
         if item.redirects >= self._options.limits.max_redirect:
             if not self._asked_anew(item):
                 self._lead_nowhere(item, answer, target, "redirect-limit")
         elif key_of(target) == key_of(item.url):
-            self._redirected_to_itself(item, answer, target)
+            self._redirected_to_itself(item, answer, target, written)
         else:
             cookie = "set-cookie" in answer.fields and self._cookies(item.url) != item.cookies
             self._trail.pursue(item, target, cookie=cookie)
             if not self._asked_anew(item):
                 self._frontier.finish(item, "redirect", answer.status, target=target)
 
-    def _redirected_to_itself(self, item: Item, answer: Answer, target: str) -> None:
+    def _redirected_to_itself(self, item: Item, answer: Answer, target: str, written: str) -> None:
         """The same page under the other scheme, or a page that wants its cookie back: the key stays, so ask again.
 
-        A page that looks up the visitor, not a cookie, gets one more chance.
+        A page that looks up the visitor, not a cookie, gets one more chance. Parameters that are taken out of URLs are
+        asked for as the server wrote them.
         """
-        asked = item.turned = item.turned or {}
-        chance = target == item.url and item.url not in asked
-        asked[item.url] = item.cookies
-        if asked.get(target) == self._cookies(target) and not chance:
+        asked, now = item.turned or {}, item.asked or item.url
+        item.turned = asked
+        chance = written == now and now not in asked
+        asked[now] = item.cookies
+        if asked.get(written) == self._cookies(target) and not chance:
             self._lead_nowhere(item, answer, target, "redirect-loop")
             return
         if target != item.url:
             item.mark = f"from {item.url.partition(':')[0]}"
         item.url, item.redirects, item.plain = target, item.redirects + 1, False
+        item.asked = written if written != target else ""
         self._again(item)
 
     def _lead_nowhere(self, item: Item, answer: Answer, target: str, problem: str) -> None:

@@ -67,17 +67,26 @@ class CrawlOptions:
     filter_time_limit: float = 10.0
     prune: str = "gone"
     allow_removals: bool = False
+    drop_query: tuple[str, ...] = ()
+    trap_detection: bool = True
+    recheck_resting: bool = False
     engine: str = "webarc"
 
     def definition(self, starts: list[str]) -> str:
         """A name for "the same crawl again": a hash of the start URLs and of all that decides what is reached."""
         parts: dict[str, object] = {name: getattr(self, name, None) for name in _DEFINING}
+        later = {"drop_query": tuple(sorted(set(self.drop_query))), "trap_detection": self.trap_detection}
+        # These came later: they count only where they are set, so that crawls from before can still be compared with.
+        parts |= {name: value for name, value in later.items() if value != getattr(_BUILT_IN, name)}
         parts["max_size"] = self.limits.max_size
         parts["starts"] = sorted(starts)
         return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     def shown(self) -> dict[str, str]:
         """The options that differ from the built-in values, for the crawl's report; secrets are left out."""
-        built_in, mine = asdict(CrawlOptions()), asdict(self)
+        built_in, mine = asdict(_BUILT_IN), asdict(self)
         different = {name: value for name, value in mine.items() if value != built_in[name] and name not in SECRET}
         return {name: json.dumps(value, default=str) for name, value in sorted(different.items())}
+
+
+_BUILT_IN = CrawlOptions()

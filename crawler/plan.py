@@ -13,6 +13,7 @@ from webarc.crawler.interrupted import interrupted
 from webarc.crawler.job import Job
 from webarc.crawler.limits import FetchLimits
 from webarc.crawler.options import CrawlOptions
+from webarc.crawler.query_parameters import DroppedParameters
 from webarc.crawler.scheduler import by_domain
 from webarc.crawler.sources import Start
 from webarc.errors import UsageProblem
@@ -38,7 +39,7 @@ def crawl_options(settings: Mapping[str, Any], filters: Sequence[str], filter_se
             *("depth", "page_requisites", "requisites_from_anywhere", "sitemaps", "scope", "no_parent", "include"),
             *("exclude", "accept_type", "reject_type", "robots", "wait", "random_wait", "connections", "user_agent"),
             *("http_user", "http_password", "proxy", "max_pages", "quota", "max_time", "prune", "allow_removals"),
-            "engine",
+            *("drop_query", "trap_detection", "recheck_resting", "engine"),
         )
     }
     cookies = settings["crawl.load_cookies"]
@@ -69,6 +70,8 @@ def jobs(
 ) -> list[Job]:
     """One job per domain, each knowing which domains the others own."""
     terms = terms or Terms()
+    dropped = DroppedParameters(options.drop_query)
+    starts = [start._replace(url=dropped.cleaned(start.url)) for start in starts] if dropped else starts
     groups = by_domain(start.url for start in starts)
     secrets = {start.url: (start.user or "", start.password or "") for start in starts if start.user or start.password}
     given = (options.http_user, options.http_password or "") if options.http_user else None

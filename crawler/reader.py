@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from webarc.crawler.channel import Disordered
 from webarc.crawler.companion import Companion, Inbox
-from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read, with_link_header
+from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read, with_link_header, with_words
 from webarc.crawler.recollection import Recollection
 from webarc.crawler.ring import Ring
 from webarc.heartbeat import READ, Heartbeats, beat
@@ -55,6 +55,8 @@ class Question(NamedTuple):
     body: bytes | None = None
     link: str = ""
     """The `Link:` headers of the answer."""
+    compare: bool = False
+    """Whether it matters what the document says, which is not remembered."""
 
 
 class Begin(NamedTuple):
@@ -266,17 +268,21 @@ class _Reader:
             return None
         links, requisites = self._news(reading.links, False), self._news(reading.requisites, True)
         cut = reading.cut or question.length > LARGEST_READ
-        return reading.title, reading.charset, links, requisites, reading.unfollowed, cut
+        return reading.title, reading.charset, links, requisites, reading.unfollowed, cut, reading.words
 
     def _reading(self, question: Question) -> Reading | None:
         memory = self._recollection
         url, sha256, declared, rules = question.url, question.sha256, question.declared, question.rules
         follow, agent, link = question.follow, question.agent, question.link
         if question.start < 0 and not question.place and question.body is None:
+            if question.compare:
+                return None
             known = memory.get(memory.key(url, sha256, f"{declared};{question.charset}", rules))
             # An answer of 304 seldom repeats these headers; what it says is added to what was there.
             return with_link_header(known, link, url, follow=follow, agent=agent) if known and link else known
-        reading = read(self._body(question), url, question.content_type, follow=follow, agent=agent, link=link)
+        body, content_type = self._body(question), question.content_type
+        reading = read(body, url, content_type, follow=follow, agent=agent, link=link)
+        reading = with_words(reading, body, url, content_type) if question.compare else reading
         # What was asked for by the encoding that the archive knows is asked for so again.
         memory.put(memory.key(url, sha256, f"{declared};{question.charset or reading.charset}", rules), reading)
         return reading

@@ -10,6 +10,7 @@ from webarc.crawler.charset import css_charset, header_charset
 from webarc.crawler.css import read_stylesheet
 from webarc.crawler.dash import read_dash
 from webarc.crawler.feeds import FEED_TYPES, is_feed, read_feed
+from webarc.crawler.fingerprints import Fingerprints, fingerprints
 from webarc.crawler.hls import read_hls
 from webarc.crawler.html import read_html
 from webarc.crawler.link_header import read_link_header
@@ -41,6 +42,8 @@ class Reading:
     unfollowed: Sequence[str] = ()
     cut: bool = False
     """Whether the document was too large, or too broken, to be read to its end."""
+    words: Fingerprints | None = None
+    """What it says, if that was asked for."""
 
 
 def media_type(content_type: str) -> str:
@@ -106,6 +109,16 @@ def with_link_header(reading: Reading, link: str, url: str, *, follow: bool, age
 
 def _merged(some: Sequence[str], more: Sequence[str]) -> list[str]:
     return list(dict.fromkeys((*some, *more)))
+
+
+def with_words(reading: Reading, body: bytes, url: str, content_type: str) -> Reading:
+    """A reading that also tells what the document says and where it leads, if it is one that people read."""
+    kind = media_type(content_type)
+    html = kind in _HTML or (kind in _UNSURE and _looks_like_html(body))
+    if not html and kind != "text/plain":
+        return reading
+    named = [*reading.links, *reading.requisites]
+    return replace(reading, words=fingerprints(body, reading.charset, url, named, html=html))
 
 
 def is_readable(content_type: str) -> bool:

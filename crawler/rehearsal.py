@@ -14,6 +14,7 @@ from webarc.crawler.fetcher import Fetcher
 from webarc.crawler.fetching import address_policy, make_fetcher
 from webarc.crawler.job import Job
 from webarc.crawler.limits import origin_of
+from webarc.crawler.query_parameters import DroppedParameters
 from webarc.crawler.reading import LARGEST_READ, read
 from webarc.crawler.robots import Robots, product_token
 from webarc.crawler.scope import Scope
@@ -52,6 +53,7 @@ class _Rehearsal:
             exclude=options.exclude,
             requisites_from_anywhere=options.requisites_from_anywhere,
         )
+        self._dropped = DroppedParameters(options.drop_query)
         self._robots: dict[str, Robots] = {}
         self._unreachable: dict[str, str] = {}
         self._policy = address_policy(job)
@@ -74,18 +76,19 @@ class _Rehearsal:
             return
         yield url, "start", "fetch"
         if answer.status in REDIRECTS:
-            target = _target(answer)
+            target = _target(answer, self._dropped)
             yield target, "redirect", "address-refused" if self._is_private(target) else "fetch"
             return
         options = self._job.options
         agent = product_token(options.user_agent) if options.robots else None
         kind, link = answer.header("content-type"), answer.header("link")
         reading = read(answer.body or b"", url, kind, follow=True, agent=agent, link=link)
-        for link in reading.unfollowed:
+        for link in self._dropped.cleaned_all(reading.unfollowed):
             if link not in seen:
                 seen.add(link)
                 yield link, "link", "nofollow"
-        named = chain(zip(reading.links, repeat(False)), zip(reading.requisites, repeat(True)))
+        kinds = ((reading.links, False), (reading.requisites, True))
+        named = chain.from_iterable(zip(self._dropped.cleaned_all(urls), repeat(part)) for urls, part in kinds)
         for link, requisite in named:
             if link not in seen:
                 seen.add(link)
@@ -130,8 +133,8 @@ def _fetch(fetcher: Fetcher, url: str) -> Answer:
             return answer
 
 
-def _target(answer: Answer) -> str:
+def _target(answer: Answer, dropped: DroppedParameters) -> str:
     try:
-        return answer.redirect() or ""
+        return dropped.cleaned(answer.redirect() or "")
     except BadURL:
         return answer.header("location")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from webarc.archive import times
@@ -13,11 +14,11 @@ from webarc.archive.metadata import commit_tag
 from webarc.archive.reports import CrawlRecord, crawl_paths, render_crawl, write_urls
 from webarc.archive.urls import host_of
 from webarc.crawler.capture import Known, Order, Verdicts
-from webarc.crawler.ending import ENDLESS, Ending
+from webarc.crawler.ending import COMPLETED, ENDLESS, Ending
 from webarc.crawler.frontier import Frontier, Row
-from webarc.crawler.harvest import Harvest
 from webarc.crawler.job import COUNTS, Job, Result
 from webarc.crawler.removal import Removals
+from webarc.crawler.traps import Trap
 from webarc.errors import AuthenticationProblem, NetworkProblem, ServerAnswer, Stopped, worst
 
 _MOST_SAID = 3
@@ -26,13 +27,10 @@ _MOST_SAID = 3
 class Reporter:
     """Writes the report of one crawl."""
 
-    def __init__(
-        self, job: Job, definition: str, frontier: Frontier, harvest: Harvest, ending: Ending, verdicts: Verdicts
-    ) -> None:
+    def __init__(self, job: Job, definition: str, frontier: Frontier, ending: Ending, verdicts: Verdicts) -> None:
         self._job = job
         self._definition = definition
         self._frontier = frontier
-        self._harvest = harvest
         self._ending = ending
         self._verdicts = verdicts
         self._complete = ending.complete()
@@ -62,8 +60,8 @@ class Reporter:
             complete=self._complete,
             reason=self._reason(),
             options=options.shown() | {"starts": json.dumps(self._job.starts)},
-            counts=counts,
-            held=removals.held or (held if self._harvest.reason else ()),
+            counts=counts | {COMPLETED: self._ending.completed(domain)},
+            held=removals.held or (held if self._ending.limit else ()),
         )
         folder = staging / domain_folder(domain)
         crawl, urls = crawl_paths(self._definition)
@@ -90,16 +88,16 @@ class Reporter:
         totals["seconds"] = round(seconds)
         result.counts = {name: totals[name] for name in COUNTS}
         result.complete, result.reason, result.held = self._complete, self._reason(), self._held
-        result.warnings += self._verdicts.problems
+        traps = self._ending.traps()
+        result.traps = [asdict(trap) for trap in traps]
+        result.warnings += [_trap_words(trap) for trap in traps[:_MOST_SAID]] + self._verdicts.problems
         result.exit_code = self._exit_code()
         result.failures = self._failures()
         if self._job.report:
             self._write_lines(self._job.report)
 
     def _reason(self) -> str:
-        if self._harvest.reason:
-            return self._harvest.reason
-        return "" if self._complete else "failures"
+        return self._ending.limit or ("" if self._complete else "failures")
 
     def _per_domain(self) -> dict[str, Counter[str]]:
         figures: dict[str, Counter[str]] = {}
@@ -133,7 +131,7 @@ class Reporter:
         return {name: figures[name] for name in COUNTS}
 
     def _exit_code(self) -> int:
-        codes = [Stopped.exit_code] if self._harvest.reason or self._held else []
+        codes = [Stopped.exit_code] if self._ending.limit or self._held else []
         codes += [ServerAnswer.exit_code] if self._dead_ends else []
         codes += [_code(row) for row in self._frontier.troubles() if host_of(row.url) in self._ending.domains]
         return worst(codes)
@@ -156,6 +154,8 @@ class Reporter:
                 )
             for url, reason in self._frontier.skips():
                 stream.write(json.dumps({"url": url, "outcome": "skipped", "reason": reason}) + "\n")
+            for url in self._ending.unknown_names:
+                stream.write(json.dumps({"url": url, "outcome": "skipped", "reason": "unknown-name"}) + "\n")
 
 
 def _line(row: Row) -> dict[str, object]:
@@ -197,6 +197,13 @@ def _words(row: Row) -> str:
     if row.error in ENDLESS:
         return f"redirects, but leads to no page ({row.error})"
     return f"failed ({row.error})"
+
+
+def _trap_words(trap: Trap) -> str:
+    return (
+        f"{trap.pattern} goes on without end: {trap.followed} URLs were followed, their pages say the same and lead to "
+        f"nothing else, {trap.refused} more were not; --no-trap-detection follows them, --exclude keeps them out."
+    )
 
 
 def _sentence(counts: dict[str, int], reason: str) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import unquote
 
 from webarc.archive.urls import host_of, key_of
 from webarc.crawler.addresses import hostname
 from webarc.crawler.frontier import HOP, Frontier, Item
 from webarc.crawler.options import CrawlOptions
+from webarc.crawler.query_parameters import DroppedParameters
 from webarc.crawler.reading import Reading
 from webarc.crawler.scope import Scope
+from webarc.crawler.soft404 import Soft404
+from webarc.crawler.traps import Traps
 
 # Why a URL is no part of the crawl, though a redirect may lead through it and come back.
 _OUTSIDE = ("scope", "parent", "not-included")
@@ -41,29 +44,58 @@ class Trail:
         self._adopt = adopt
         self._cookies = cookies
         self._judged_aside = 0
+        self._dropped = DroppedParameters(options.drop_query)
+        self.traps = Traps(on=options.trap_detection)
+        self.soft404 = Soft404(on=options.trap_detection and options.depth != 0)
         self.open = True
+
+    def cleaned(self, url: str) -> str:
+        """A URL without the parameters that are taken out of every URL of this crawl."""
+        return self._dropped.cleaned(url)
 
     def follow(self, item: Item, reading: Reading) -> None:
         """Queue what a page names; what is a part and a link is a part, which may come from elsewhere."""
         if not self.open:
             return
         certain = self._frontier.starts <= (item.kind == "start")
-        for url in reading.requisites:
+        links = self._dropped.cleaned_all(reading.links)
+        requisites = self._dropped.cleaned_all(reading.requisites)
+        if reading.words:
+            self._look(item, reading, links, requisites)
+        for url in requisites:
             if not self._options.page_requisites:
                 self._frontier.skip(url, "requisite")
             elif self._frontier.knows(url):
                 self._frontier.name_again(url, item.depth, "requisite")
             else:
                 self._consider(url, item.depth, True, certain)
-        for url in reading.links:
+        for url in links:
             if not self._frontier.knows(url):
                 self._consider(url, item.depth + 1, False, certain)
-        for url in reading.unfollowed:
+        for url in self._dropped.cleaned_all(reading.unfollowed):
             self._frontier.skip(url, "nofollow")
+
+    def compares(self, item: Item) -> bool:
+        """Whether it matters what this page says, as well as what it names."""
+        return self.open and (self.traps.samples(item.url) | self.soft404.compares(item))
+
+    def _look(self, item: Item, reading: Reading, links: Sequence[str], requisites: Sequence[str]) -> None:
+        """Look at what a page says before what it names is queued."""
+        self.soft404.look(item, reading)
+        if reading.words and self.traps.watches(item.url):
+            parts = requisites if self._options.page_requisites else ()
+            named = [url for url in links if self._is_news(url, item.depth + 1, False)]
+            named += [url for url in parts if self._is_news(url, item.depth, True)]
+            said, _, leads = reading.words
+            self.traps.look(item.url, said and f"{said} {leads}", named)
+
+    def _is_news(self, url: str, depth: int, requisite: bool) -> bool:
+        known = self._frontier.knows(url) or self._is_too_deep(depth)
+        return not known and self.refusal(url, requisite) is None
 
     def follow_sitemap(self, urls: Iterable[str]) -> None:
         """Queue what a sitemap lists, as if the start page linked to it."""
-        for url in urls:
+        for url in map(self.cleaned, urls):
             if not self._frontier.knows(url):
                 self._consider(url, 1, False, not self._frontier.starts)
 
@@ -73,6 +105,7 @@ class Trail:
 
     def keep_robots(self, url: str) -> None:
         """A site's robots.txt is a part of its record, as with `wget -r`."""
+        url = self.cleaned(url)
         if self.open and self.refusal(url, True) is None:
             self._frontier.add(url, 0, "requisite")
 
@@ -82,6 +115,8 @@ class Trail:
             return
         role = item.kind.removeprefix(HOP)
         reason = None if role == "start" and self._lands(target) else self.refusal(target, role == "requisite")
+        if reason is None and role == "link" and self.traps.refuses(target):
+            reason = "trap"
         if self._frontier.knows(target):
             self._return_to(item, target)
         elif reason is None:
@@ -157,20 +192,27 @@ class Trail:
         return self._scope.verdict(url, "requisite" if requisite else "link")
 
     def _consider(self, url: str, depth: int, requisite: bool, certain: bool = True) -> None:
-        reason: str | None = "depth"
         kind = "requisite" if requisite else "link"
-        if self._options.depth is None or depth <= self._options.depth:
+        reason: str | None = "depth"
+        if not self._is_too_deep(depth):
             if not certain:
                 self._frontier.put_aside(url, depth, kind)
                 return
             reason = self.refusal(url, requisite)
+        if reason is None and not requisite and self.traps.refuses(url):
+            reason = "trap"
         if reason:
             self._frontier.skip(url, reason)
             return
         if url.startswith("http:") and self._owned.get(host_of(url)) == "https":
-            self._frontier.add(f"https:{key_of(url)}", depth, kind, plain=True)
+            new = self._frontier.add(f"https:{key_of(url)}", depth, kind, plain=True)
         else:
-            self._frontier.add(url, depth, kind)
+            new = self._frontier.add(url, depth, kind)
+        if new and not requisite:
+            self.traps.follow(url)
+
+    def _is_too_deep(self, depth: int) -> bool:
+        return self._options.depth is not None and depth > self._options.depth
 
 
 def _may_return(source: str, target: str) -> bool:

@@ -168,6 +168,8 @@ def _command(job: Job) -> list[str]:
         raise UsageProblem(
             f"--engine wget knows the scopes host and page, not {options.scope}; crawl without --engine."
         )
+    if options.drop_query:
+        raise UsageProblem("--engine wget cannot take parameters out of URLs; crawl without --engine or --drop-query.")
     depth = "inf" if options.depth is None else str(options.depth)
     # wget takes level 0 for no limit at all, so the page alone is a crawl that is not recursive.
     recursion = ["-r", "-l", depth] if options.scope == "host" and options.depth != 0 else []

@@ -181,6 +181,7 @@ def test_the_summary(webarc: Webarc) -> None:
             "folder": str(folder),
             "pages": 2,
             "requisites": 0,
+            "uncertain": 0,
             "bytes": 8,
             "missing": 0,
             "start": "en/index.html",

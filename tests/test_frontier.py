@@ -143,3 +143,15 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / 200
     command = [sys.executable, "-c", script, str(tmp_path / "f.db")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
     assert float(done.stdout) < 200
+
+
+def test_a_crawl_that_met_a_trap_before_it_was_interrupted_still_counts_as_limited(tmp_path: Path) -> None:
+    for reason in ("depth", "trap"):
+        first = Frontier(tmp_path / f"{reason}.db")
+        first.skip("http://h/?a=1", reason)
+        first.flush()
+        first.close()
+        again = Frontier(tmp_path / f"{reason}.db")
+        again.restore(committed=False)
+        assert again.trapped == (reason == "trap")
+        again.close()

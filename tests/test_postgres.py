@@ -50,6 +50,11 @@ def test_versions_are_written_and_found(index: Index) -> None:
     assert found["a", 1].length == 2**40 and found["a", 1].path == "example.org/a"
     assert sorted(index.current(DOMAIN, ["a", "b", "c"])) == ["a", "c"]
     assert index.current_count(DOMAIN) == 2 and index.version_count(DOMAIN) == 4
+    assert (index.newest_change(DOMAIN), index.newest_change("other"), index.has_gaps(DOMAIN)) == (tag(2), None, False)
+    rows = batch("commit-2")
+    rows.version("a", tag(4), columns("a"), 4)
+    rows.end("commit-3")
+    assert index.write(rows) and index.newest_change(DOMAIN) == tag(4) and index.has_gaps(DOMAIN)
 
 
 def test_validators_and_sightings(index: Index) -> None:

@@ -35,6 +35,7 @@ _METAVAR = {
     "crawl.headers": "LINE",
     "crawl.include": "RE",
     "crawl.exclude": "RE",
+    "crawl.drop_query": "NAME",
     "crawl.accept_type": "TYPE",
     "crawl.reject_type": "TYPE",
     "crawl.load_cookies": "FILE",

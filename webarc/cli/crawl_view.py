@@ -219,6 +219,8 @@ def _why(reason: str) -> str:
         return "not complete, some pages could not be had; nothing of them was removed, --report FILE.json tells why."
     if reason == "stopped":
         return "stopped before the end; what was whole is committed and nothing was removed."
+    if reason == "trap":
+        return "not complete, it met URLs without end and did not follow those; nothing was removed."
     if reason == "wget":
         return "not complete, wget could not fetch everything; nothing was removed."
     return f"stopped by --{reason}; what was fetched is committed and nothing was removed."

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from webarc.archive.twins import Twin
 
 _MOST_SHOWN = 20
-_COLUMNS = (("page", 80), ("versions", 20), ("size", -8), ("first", TIME), ("last", 0))
 # More versions elsewhere than this are summed up.
 _MOST_NAMED = 5
+_COLUMNS = (("page", 80), ("versions", 20), ("size", -8), ("first", TIME), ("last", 0))
 _EPILOG = """\b
 Examples:
   webarc forget https://example.org/private.html --reason "asked for by its author"

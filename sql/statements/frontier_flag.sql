@@ -1,0 +1,1 @@
+UPDATE asked SET error = ? WHERE id = ? AND outcome IN ('stored', 'unchanged') AND error = ''

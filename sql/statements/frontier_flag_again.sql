@@ -1,0 +1,1 @@
+UPDATE asked SET error = ? WHERE url = ? AND outcome = 'unchanged' AND error = ''
