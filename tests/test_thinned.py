@@ -59,7 +59,9 @@ def out(webarc: Webarc, *words: str) -> str:
 
 def test_a_phrase_did_not_appear_in_the_first_version_that_is_left(thinned: Webarc) -> None:
     ran = thinned.run("when", f"{DOMAIN}/news", "free")
-    said = f"  appeared by 2026-01-01 04:00:00 in or before version 4 ({TAGS[3]}; versions 1 to 3 were thinned out), "
+    said = (
+        f"  appeared by 2026-01-01 04:00:00 CET in or before version 4 ({TAGS[3]}; versions 1 to 3 were thinned out), "
+    )
     assert said + "still there\n" in ran.out
     assert "searched 2 versions of 1 page, 3 more were thinned out or forgotten before" in ran.err
     (found,) = thinned.run("when", "--json", f"{DOMAIN}/news", "free").result()["ranges"]
@@ -68,8 +70,8 @@ def test_a_phrase_did_not_appear_in_the_first_version_that_is_left(thinned: Weba
 
 def test_a_phrase_disappeared_in_a_version_that_is_gone_perhaps(middle: Webarc) -> None:
     said = out(middle, "when", f"{DOMAIN}/middle", "first")
-    assert f"disappeared by 2026-01-01 05:00:00 in or before version 3 ({TAGS[4]}; version 2 was forgotten)" in said
-    assert f"appeared 2026-01-01 01:00:00 in version 1 ({TAGS[0]})" in said
+    assert f"disappeared by 2026-01-01 05:00:00 CET in or before version 3 ({TAGS[4]}; version 2 was forgotten)" in said
+    assert f"appeared 2026-01-01 01:00:00 CET in version 1 ({TAGS[0]})" in said
     assert "searched 2 versions of 1 page, 1 more was thinned out or forgotten before" in said
 
 
