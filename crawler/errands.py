@@ -53,12 +53,13 @@ class Errands:
         self._owned = owned
         self._sitemaps = SitemapSearch(manners, trail, self._ask_sitemap)
         self._rules: dict[str, Robots] = {}
+        self._names: list[str] = []
         trail.soft404.ask = self.ask_name
 
     @property
     def waiting(self) -> bool:
         """Whether there is something still to be asked for."""
-        return self._sitemaps.waiting
+        return self._sitemaps.waiting or bool(self._names)
 
     @property
     def unavailable(self) -> bool:
@@ -79,7 +80,13 @@ class Errands:
 
     def start(self, now: float) -> float:
         """Ask for what may be asked for now; returns how long to wait before looking again."""
-        return self._sitemaps.start(now)
+        waits = {url: self._manners.may_start(host_of(url), now) for url in self._names}
+        for url in [url for url, wait in waits.items() if wait <= 0]:
+            self._names.remove(url)
+            # Asked once, and what a redirect leads to is a page of its own and no soft 404.
+            tries, finish = self._options.limits.tries, partial(self._name_answered, url)
+            self._send(url, Errand(finish, _NAME_SIZE, polite=True, hops=_HOPS, attempt=tries))
+        return min([self._sitemaps.start(now), *(wait for wait in waits.values() if wait > 0)])
 
     def wants_robots(self, host: Host) -> bool:
         """Whether a host's robots.txt is to be asked for: to obey it, or for the sitemaps that it names."""
@@ -110,14 +117,11 @@ class Errands:
         errand.finish(answer)
 
     def ask_name(self, url: str) -> bool:
-        """Ask for a page that nobody has, to know what the host says to that; says whether that may be."""
+        """Ask soon for a page that nobody has, to know what the host says to that; says whether that may be."""
         rules = self._rules.get(host_of(url))
         if host_of(url) not in self._owned or (rules is not None and not rules.allows(url)):
             return False
-        finish = partial(self._name_answered, url)
-        # Asked once, and what a redirect leads to is a page of its own and no soft 404.
-        tries = self._options.limits.tries
-        self._send(url, Errand(finish, _NAME_SIZE, hops=_HOPS, attempt=tries), self._options.wait)
+        self._names.append(url)
         return True
 
     def _name_answered(self, url: str, answer: Answer) -> None:
