@@ -31,7 +31,9 @@ def check_run(webarc: Webarc, trouble: Trouble, seed: int) -> None:
         url: (found.get(url), wanted) for url, wanted in trouble.expected.items() if found.get(url) != wanted
     }
     assert not differences, seed
-    assert found.keys() == trouble.expected.keys()
+    # The crawl asks each host once for a name of its own making, to know what it says to that, and owns up to it.
+    made_up = {url for url, outcome in found.items() if outcome == ("skipped", "unknown-name")}
+    assert found.keys() - made_up == trouble.expected.keys() and len(made_up) <= 2
     assert trouble.requested() <= found.keys()
     assert all(row["target"] in found for row in rows.values() if row["outcome"] == "redirect")
     check_stored(webarc, trouble)
