@@ -7,7 +7,7 @@ import subprocess
 import sys
 from os import cpu_count
 
-_ALL = ("full_job", "same_files", "latency", "million", "history", "when", "diff")
+_ALL = ("full_job", "same_files", "latency", "million", "endings", "history", "when", "diff")
 
 
 def main(options: list[str]) -> int:

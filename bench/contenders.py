@@ -32,9 +32,10 @@ def webarc(
     watch_memory: bool = False,
     on_sample: Callable[[int], None] | None = None,
     fine: tuple[int, ...] = _ENDED_WELL,
+    program: str | Path = "webarc",
 ) -> Run:
     """The full job with webarc's default, durable settings."""
-    command: list[str | Path] = ["webarc", "-q", "--archive", archive, "crawl", "--depth", "inf", *options, source]
+    command: list[str | Path] = [program, "-q", "--archive", archive, "crawl", "--depth", "inf", *options, source]
     sync()
     return run(command, watch_memory=watch_memory, on_sample=on_sample, fine=fine)
 

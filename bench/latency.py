@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import median
 
 from bench import contenders
 from bench.figures import Report, arguments
 from bench.pages import serve
 
-_DELAY = 0.1
+DELAY = 0.1
 _PAGES = 300
 _HOSTS = 20
+HOSTS = [f"127.0.0.{number}" for number in range(1, _HOSTS + 1)]
+# Name, how many hosts, options.
+CRAWLS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
+    ("1 connection", 1, ("--connections", "1")),
+    ("8 connections", 1, ("--connections", "8")),
+    ("1 host", 1, ("--jobs", "20", "--connections", "2")),
+    (f"{_HOSTS} hosts", _HOSTS, ("--jobs", "20", "--connections", "2")),
+)
 
 
 def page(target: str) -> bytes | None:
@@ -25,12 +34,12 @@ def page(target: str) -> bytes | None:
     return f'<title>page {name}</title><a href="/{following}.html">on</a> <a href="/">home</a>'.encode()
 
 
-def seconds(urls: list[str], *options: str) -> float:
+def seconds(urls: list[str], *options: str, program: str | Path = "webarc") -> float:
     """How long webarc takes to crawl these hosts into a new archive."""
     with contenders.workplace() as folder:
         listed = folder / "urls.txt"
         listed.write_text("\n".join(urls))
-        return contenders.webarc(listed, folder / "archive", *options).seconds
+        return contenders.webarc(listed, folder / "archive", *options, program=program).seconds
 
 
 def main() -> None:
@@ -39,21 +48,17 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     options = parser.parse_args()
     report = Report("Slow servers", options.json)
-    hosts = [f"127.0.0.{number}" for number in range(1, _HOSTS + 1)]
 
-    def timed(count: int, *flags: str) -> float:
-        report.progress(f"{count} host(s), {' '.join(flags)}")
-        with serve(page, hosts[:count], _DELAY) as urls:
+    def timed(name: str, count: int, flags: tuple[str, ...]) -> float:
+        report.progress(name)
+        with serve(page, HOSTS[:count], DELAY) as urls:
             return median(seconds(urls, *flags) for _ in range(options.repeats))
 
-    one, eight = timed(1, "--connections", "1"), timed(1, "--connections", "8")
+    one, eight, single, many = [timed(*crawl) for crawl in CRAWLS]
     report.add("1 connection", _PAGES / one, "pages/s", note=f"{one:.1f} s")
     report.add("8 connections", _PAGES / eight, "pages/s", note=f"{eight:.1f} s")
     report.add("times as fast", one / eight, target="6 or more")
-    report.show(f"one host, {_PAGES} pages, {_DELAY * 1000:.0f} ms each")
-
-    single = timed(1, "--jobs", "20", "--connections", "2")
-    many = timed(_HOSTS, "--jobs", "20", "--connections", "2")
+    report.show(f"one host, {_PAGES} pages, {DELAY * 1000:.0f} ms each")
     report.add("1 host", _PAGES / single, "pages/s", note=f"{single:.1f} s")
     report.add(f"{_HOSTS} hosts", _HOSTS * _PAGES / many, "pages/s", note=f"{many:.1f} s")
     report.add("times as fast", _HOSTS * single / many, target="12 or more")

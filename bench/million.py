@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import multiprocessing
 from multiprocessing.sharedctypes import Synchronized
+from pathlib import Path
 
 from bench import contenders
 from bench.figures import Report, arguments
+from bench.measure import Run
 from bench.pages import serve
 
 _URLS = 1_000_000
@@ -63,12 +65,8 @@ def slope(samples: list[tuple[int, int]]) -> float:
     return over / under if under else 0.0
 
 
-def main() -> None:
-    """Crawls until --max-pages stops it."""
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--max-pages", type=int, default=10_200)
-    options = parser.parse_args()
-    report = Report("A million URLs", options.json)
+def crawl(fetched: int, *, program: str | Path = "webarc") -> tuple[Run, int, list[tuple[int, int]]]:
+    """Crawls until so many pages are fetched; gives the run, the known URLs, and the memory as they grew."""
     site = Site(_URLS)
     samples: list[tuple[int, int]] = []
 
@@ -76,13 +74,23 @@ def main() -> None:
         samples.append((site.known.value, memory))
 
     with serve(site.page, ["127.0.0.1"]) as [url], contenders.workplace() as work:
-        report.progress(f"crawling until {options.max_pages:,} pages are fetched")
-        limit = ["--max-pages", str(options.max_pages)]
-        result = contenders.webarc(url, work / "archive", *limit, on_sample=sample, fine=(0, _STOPPED_BY_A_LIMIT))
-    settled = [pair for pair in samples if pair[0] >= _SETTLED]
-    growing = [pair for pair in settled if pair[0] < site.known.value]
+        limit = ["--max-pages", str(fetched)]
+        fine = (0, _STOPPED_BY_A_LIMIT)
+        result = contenders.webarc(url, work / "archive", *limit, on_sample=sample, fine=fine, program=program)
+    known = site.known.value
+    return result, known, [pair for pair in samples if _SETTLED <= pair[0] < known]
+
+
+def main() -> None:
+    """Crawls until --max-pages stops it."""
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--max-pages", type=int, default=10_200)
+    options = parser.parse_args()
+    report = Report("A million URLs", options.json)
+    report.progress(f"crawling until {options.max_pages:,} pages are fetched")
+    result, known, growing = crawl(options.max_pages)
     first, last = growing[0], growing[-1]
-    report.add("known URLs", site.known.value, note=f"{options.max_pages:,} fetched in {result.seconds:.1f} s")
+    report.add("known URLs", known, note=f"{options.max_pages:,} fetched in {result.seconds:.1f} s")
     report.add(f"memory at {first[0]:,} URLs", first[1] / 1e6, "MB")
     report.add(f"memory at {last[0]:,} URLs", last[1] / 1e6, "MB")
     report.add(
