@@ -11,12 +11,13 @@ import re
 from collections.abc import Mapping
 
 from webarc.crawler.exchange import Answer
+from webarc.crawler.expressions import many
 from webarc.crawler.headers import RequestHeaders
 from webarc.crawler.limits import origin_of
 
 Credentials = tuple[str, str]
 _REFUSALS = (401, 403)
-_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"?')
+_QUOTED = re.compile(r'"[^"\\]*+' + many(r'\\.[^"\\]*+', "escapes") + '"?')
 _SCHEME = re.compile(r"(?:^|,)\s*+(basic|digest)(?=[\s,]|$)", re.IGNORECASE)
 
 

@@ -12,7 +12,8 @@ from webarc.archive.encodings import encoding_named
 from webarc.crawler.tags import all_tags, attributes_of
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
-_PARAMETER = re.compile(r""";\s*+([^;=\s]*+)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"?|'([^']*+)'?|([^\s;,"']*+)))?[^;]*+""")
+_QUOTED = r'"([^"\\]*+(?:\\.[^"\\]*+)*)"?'
+_PARAMETER = re.compile(rf""";\s*+([^;=\s]*+)\s*+(?:=\s*+(?:{_QUOTED}|'([^']*+)'?|([^\s;,"']*+)))?[^;]*+""")
 _META_CONTENT = re.compile(r"""charset\s*+=\s*+(?:"([^"]++)"|'([^']++)'|([^\s;"']++))""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
 _XML_OF_TWO_BYTES = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))

@@ -13,7 +13,7 @@ from webarc.crawler.joins import Joiner
 _COMMENT = r"/\*[^*]*+" + many(r"\*++[^*/][^*]*+", "comment") + r"(?:\*++/?)?"
 _BLANK = r"[ \t\n\r\f]"
 # The blank that ends the number of a character belongs to it, and so do both signs of a line end there.
-_NUMBER = rf"[0-9a-fA-F]{{1,6}}+(?:\r\n|{_BLANK})?+"
+_NUMBER = rf"[0-9a-fA-F]{{1,6}}+(?:\r\n|{_BLANK})?"
 _BARE = r"""(?=[^ \t\n\r\f"'()])[^ \t\n\r\f"'()\\]*+""" + many(
     rf"""\\(?:{_NUMBER}|[^\n\r\f])[^ \t\n\r\f"'()\\]*+""", "bare_escapes"
 )

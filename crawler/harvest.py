@@ -76,11 +76,12 @@ class Harvest:
         while not self._must_stop():
             pause = self._fill()
             undecided = self._trail.settle()
-            if not undecided and not self._busy() and not self._deeper():
+            idle = not undecided and not self._busy()
+            if idle and not self._deeper():
                 break
             if undecided:
                 beat()
-            self._take_in(0.0 if undecided else pause)
+            self._take_in(0.0 if undecided or idle else pause)
             self._control.progress(self.progress)
         if self.reason:
             self._drain()

@@ -31,7 +31,7 @@ _SCRIPT = re.compile(rf"(<!--)|(-->)|<(/?)script{_NAME_END}".encode(), re.IGNORE
 _SKIPPED = r"[^<]++|<(?![a-zA-Z/!?])|<!--(?:-?>|.*?--!?>|.*+)|<[!?][^>]*+|</(?![a-zA-Z])[^>]*+"
 _SKIPPED_AT_ONCE = 500
 _CDATA = r"<!\[CDATA\[.*?(?:\]\]>|\Z)"
-_SHEET = re.compile(rf"(?:[^<]++|{_CDATA}|<!--.*?(?:-->|\Z))*+".encode(), re.DOTALL)
+_SHEET = re.compile(many(rf"[^<]++|{_CDATA}|<!--.*?(?:-->|\Z)", "sheet").encode(), re.DOTALL)
 # What may hold HTML again inside a drawing or a formula, and what cannot be a part of one and so ends it.
 _FOREIGN = {
     "svg": frozenset(("desc", "foreignobject", "title")),

@@ -9,6 +9,7 @@ from xml.parsers import expat
 
 from webarc.archive.encodings import decoded
 from webarc.crawler.charset import charset_of
+from webarc.crawler.expressions import many
 
 _BLANKS = "\ufeff\0 \t\r\n"
 _LONGEST_TEXT = 64 * 1024
@@ -16,11 +17,8 @@ _DEEPEST = 1_000
 _MOST_ELEMENTS = 2_000_000
 _MOST_REPAIRS = 500_000
 _BEGINNING = 4096
-# Groups that never give back what they took: a page of unfinished comments takes no longer than it is long.
-_ROOT = re.compile(
-    r"(?:\s++|(?><\?.*?\?>)|(?><!--.*?-->)|(?><!DOCTYPE[^>\[]*+(?:\[.*?\]\s*+)?+>))*+<(?:[\w.-]++:)?+([A-Za-z_][\w.-]*+)",
-    re.DOTALL | re.IGNORECASE,
-)
+_BEFORE_ROOT = many(r"\s++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?:\[.*?\]\s*+)?>", "before")
+_ROOT = re.compile(_BEFORE_ROOT + r"<(?:[\w.-]++:)?(?P<root>[A-Za-z_][\w.-]*+)(?!:)", re.DOTALL | re.IGNORECASE)
 # What makes most of the broken documents: a bare & or an entity of HTML, and characters that XML does not have.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BROKEN = re.compile(
@@ -65,7 +63,7 @@ def text_of(body: bytes, content_type: str) -> str:
 def root_of(text: str) -> str:
     """The name of the first element in lower case and without a prefix, or an empty text."""
     found = _ROOT.match(text)
-    return found.group(1).lower() if found else ""
+    return found.group("root").lower() if found else ""
 
 
 def root_of_bytes(body: bytes) -> str:

@@ -33,9 +33,11 @@ def bad_parts(parsed: Any) -> Iterator[str]:
     Python before 3.11.5, such as Debian 12 has, matches them wrongly if their content can be matched in several ways
     (github.com/python/cpython/issues/106052 and 101955). A possessive repeat of one character or class is right.
     """
-    if isinstance(parsed, tuple) and parsed[:1] == (codes.ATOMIC_GROUP,):
+    # Two signs of a range are a tuple of numbers, too, which compare equal to the codes.
+    code = parsed[0] if isinstance(parsed, tuple) and parsed else None
+    if code is codes.ATOMIC_GROUP:
         yield "an atomic group"
-    if isinstance(parsed, tuple) and parsed[:1] == (codes.POSSESSIVE_REPEAT,):
+    if code is codes.POSSESSIVE_REPEAT:
         item = list(parsed[1][2])
         if len(item) != 1 or item[0][0] not in SINGLE:
             yield "a possessive repeat of a group"
