@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import chain
 
 from webarc.archive.layout import arc_of
 from webarc.archive.reports import CrawlRecord, UrlRow
@@ -130,7 +131,7 @@ class Ending:
         number, previous = self._number(domain), self._previous[domain].rows if domain in self._previous else []
         mine = (row for row in self._frontier.rows() if host_of(row.url) == domain and not _only_looked(row))
         asked = (self._line(row, number) for row in mine)
-        left = self._left()
+        left = self._left({row.url for row in previous})
         carried = [
             UrlRow(row.url, row.status, row.error, row.target, carried_mark(row.mark))
             for row in previous
@@ -163,11 +164,11 @@ class Ending:
         """What number this crawl gets if it follows every link."""
         return (self._previous[domain].completed if domain in self._previous else 0) + 1
 
-    def _left(self) -> set[str]:
-        """What the crawl knows and did not ask for, because it was stopped or because it leads into a trap."""
-        if not self.limit:
+    def _left(self, urls: set[str]) -> set[str]:
+        """Those that the crawl knows and did not ask for, because it was stopped or because they lead into a trap."""
+        if not self.limit or not urls:
             return set()
-        return {*self._trapped(), *self._frontier.unfinished()}
+        return {url for url in chain(self._trapped(), self._frontier.unfinished()) if url in urls}
 
     def _trapped(self) -> list[str]:
         """URLs that were queued before it was known that they lead into a trap."""

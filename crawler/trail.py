@@ -68,10 +68,9 @@ class Trail:
             elif self._frontier.knows(url):
                 self._frontier.name_again(url, item.depth, "requisite")
             else:
-                self._consider(url, item.depth, True, certain)
-        for url in links:
-            if not self._frontier.knows(url):
-                self._consider(url, item.depth + 1, False, certain)
+                self._consider((url,), item.depth, True, certain)
+        news = [url for url in links if not self._frontier.knows(url)]
+        self._consider(news, item.depth + 1, False, certain)
         for url in self._dropped.cleaned_all(reading.unfollowed):
             self._frontier.skip(url, "nofollow")
 
@@ -95,9 +94,8 @@ class Trail:
 
     def follow_sitemap(self, urls: Iterable[str]) -> None:
         """Queue what a sitemap lists, as if the start page linked to it."""
-        for url in map(self.cleaned, urls):
-            if not self._frontier.knows(url):
-                self._consider(url, 1, False, not self._frontier.starts)
+        news = [url for url in map(self.cleaned, urls) if not self._frontier.knows(url)]
+        self._consider(news, 1, False, not self._frontier.starts)
 
     def remark(self, url: str, reason: str) -> None:
         """Let the report say what became of a URL that is none of the crawl's pages."""
@@ -135,7 +133,7 @@ class Trail:
         for row, url, depth, kind in page:
             self._judged_aside = row
             if not frontier.knows(url):
-                self._consider(url, depth, kind == "requisite")
+                self._consider((url,), depth, kind == "requisite")
             elif kind == "requisite":
                 frontier.name_again(url, depth, kind)
         if not page:
@@ -191,25 +189,32 @@ class Trail:
             return "owned-elsewhere"
         return self._scope.verdict(url, "requisite" if requisite else "link")
 
-    def _consider(self, url: str, depth: int, requisite: bool, certain: bool = True) -> None:
+    def _consider(self, urls: Sequence[str], depth: int, requisite: bool, certain: bool = True) -> None:
+        """Queue what belongs to the crawl; most pages name many links, so each costs as little as may be."""
+        if self._is_too_deep(depth):
+            for url in urls:
+                self._frontier.skip(url, "depth")
+            return
         kind = "requisite" if requisite else "link"
-        reason: str | None = "depth"
-        if not self._is_too_deep(depth):
-            if not certain:
+        if not certain:
+            for url in urls:
                 self._frontier.put_aside(url, depth, kind)
-                return
-            reason = self.refusal(url, requisite)
-        if reason is None and not requisite and self.traps.refuses(url):
+            return
+        new = [url for url in urls if self._queue(url, depth, kind)]
+        if new and not requisite:
+            self.traps.follow(new)
+
+    def _queue(self, url: str, depth: int, kind: str) -> bool:
+        """Ask for a URL, unless there is a reason not to; says whether it is new."""
+        reason = self.refusal(url, kind == "requisite")
+        if reason is None and kind == "link" and self.traps.refuses(url):
             reason = "trap"
         if reason:
             self._frontier.skip(url, reason)
-            return
+            return False
         if url.startswith("http:") and self._owned.get(host_of(url)) == "https":
-            new = self._frontier.add(f"https:{key_of(url)}", depth, kind, plain=True)
-        else:
-            new = self._frontier.add(url, depth, kind)
-        if new and not requisite:
-            self.traps.follow(url)
+            return self._frontier.add(f"https:{key_of(url)}", depth, kind, plain=True)
+        return self._frontier.add(url, depth, kind)
 
     def _is_too_deep(self, depth: int) -> bool:
         return self._options.depth is not None and depth > self._options.depth

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from webarc.archive import times
-from webarc.crawler.url_patterns import DATE, GROWTH, is_view_of, patterns_of, year_of
+from webarc.crawler.url_patterns import DATE, GROWTH, is_view_of, patterns_of, those_with_patterns, year_of
 
 _MANY = 50
 _NEW_URLS = 500
@@ -28,7 +28,6 @@ _TEXTS_TOGETHER = 8
 _RAREST_LOOK = 64
 _MOST_COUNTED = 50_000
 _MOST_FAMILIES = 2_000
-_FEWEST_SLASHES = 4
 
 
 @dataclass(slots=True)
@@ -106,17 +105,18 @@ class Traps:
         traps = [Trap(name, max(self._families[name].urls - counts[name], 0), counts[name]) for name in self._closed]
         return sorted(traps, key=lambda trap: (-trap.followed, trap.pattern))
 
-    def follow(self, url: str) -> None:
-        """A new link is going to be asked for."""
-        if not self._on or ("?" not in url and url.count("/") < _FEWEST_SLASHES):
+    def follow(self, urls: Iterable[str]) -> None:
+        """New links are going to be asked for."""
+        if not self._on:
             return
-        for pattern in patterns_of(url):
-            family = self._families.get(pattern)
-            if family is not None:
-                family.urls += 1
-                family.out_of_time += DATE in pattern and year_of(url) not in self._years
-            else:
-                self._count(pattern)
+        for url in those_with_patterns(urls):
+            for pattern in patterns_of(url):
+                family = self._families.get(pattern)
+                if family is not None:
+                    family.urls += 1
+                    family.out_of_time += DATE in pattern and year_of(url) not in self._years
+                else:
+                    self._count(pattern)
 
     def refuses(self, url: str) -> bool:
         """Whether a URL belongs to a trap."""

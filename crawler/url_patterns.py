@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from webarc.crawler.calendar_words import CALENDAR_WORDS
 
@@ -14,6 +15,8 @@ _LONGEST_DATE = 3
 # So often no honest path repeats one of its parts, numbers apart, and so deep is hardly one.
 _REPEATED = 5
 _DEEP = 12
+# Most links of a page lead to a few folders.
+_MOST_FOLDERS = 1_024
 _DIGITS = re.compile(r"[0-9]+")
 _NAMES_OF_DATES = """
 y m d w yr yy yyyy mon mm dd wk year month day week date jahr monat tag woche datum annee mois jour semaine anno mese
@@ -23,7 +26,7 @@ _DATE_NAMES = frozenset(_NAMES_OF_DATES.split())
 _DATE_NAME_ENDING = re.compile(r"(?:year|month|week|day|date)$")
 _LETTERS = re.compile(r"[a-z]+")
 _VIEWS = frozenset(("year", "month", "week", "day", "agenda", "jahr", "monat", "woche", "tag"))
-_MAY_HAVE_DATE = re.compile(r"/(?:[0-9]{3,8}|[0-9]+-[0-9])")
+_MAY_HAVE_DATE = re.compile(r"/(?:[0-9]{3,6}(?=[/-]|$)|(?:19|2[0-9])[0-9]{6}(?=[./]|$))")
 _YEAR = re.compile(r"[0-9]{3,6}", re.ASCII)
 _LIKELY_YEAR = re.compile(r"(?:19|20|21)[0-9]{2}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
@@ -46,10 +49,24 @@ def patterns_of(url: str) -> list[str]:
     dated = _without_date(path.split("/")) if _MAY_HAVE_DATE.search(path) else ""
     if dated:
         found.append(f"{host}{dated}{mark}{query}")
-    grown = _grown(path.split("/")) if path.count("/") > _REPEATED else ""
+    grown = _grown(path[: path.rindex("/")]) if path.count("/") > _REPEATED else ""
     if grown:
         found.append(f"{host}{grown}")
     return found
+
+
+def those_with_patterns(urls: Iterable[str]) -> Iterator[str]:
+    """Of many URLs those that may have a pattern; neighbors on a page mostly lie in one folder."""
+    last, plain = "", False
+    for url in urls:
+        if "?" in url:
+            yield url
+            continue
+        folder, _, _ = url.rpartition("/")
+        if folder != last:
+            last, plain = folder, _is_plain(folder)
+        if not plain or _MAY_HAVE_DATE.search(url, len(folder)):
+            yield url
 
 
 def year_of(url: str) -> int | None:
@@ -112,9 +129,17 @@ def _has_year(parts: list[str]) -> bool:
     return any(_YEAR.fullmatch(part) for part in parts)
 
 
-def _grown(parts: list[str]) -> str:
+@lru_cache(maxsize=_MOST_FOLDERS)
+def _is_plain(folder: str) -> bool:
+    """Whether nothing in a folder's URL is part of a pattern."""
+    start = folder.find("/", folder.index("//") + 2)
+    return start < 0 or not (_MAY_HAVE_DATE.search(folder, start) or _grown(folder[start:]))
+
+
+@lru_cache(maxsize=_MOST_FOLDERS)
+def _grown(folder: str) -> str:
     """The folders of a path that repeats some of them many times, each once; of a very deep one, the first."""
-    folders = [_DIGITS.sub("#", part) for part in parts[:-1] if part]
-    if len(folders) >= _REPEATED and max(Counter(folders).values()) >= _REPEATED:
-        return "/" + "/".join(dict.fromkeys(folders)) + GROWTH
-    return f"/{folders[0]}{GROWTH}" if len(folders) >= _DEEP else ""
+    parts = [part for part in _DIGITS.sub("#", folder).split("/") if part]
+    if len(parts) >= _REPEATED and max(Counter(parts).values()) >= _REPEATED:
+        return "/" + "/".join(dict.fromkeys(parts)) + GROWTH
+    return f"/{parts[0]}{GROWTH}" if len(parts) >= _DEEP else ""
