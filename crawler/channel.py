@@ -3,7 +3,7 @@
 The protocol, for every channel:
 
 - A message is an instance of one of the types that both ends were given, in the same order. A NamedTuple may hold plain
-  values only and travels fastest; anything else is pickled.
+  values only, and several of one type that are sent one after the other travel together; anything else is pickled.
 - Every message carries the number of messages that its sender sent before it. A number that is not the next one means
   that a message was lost or repeated: that ends the crawl.
 - `send` puts a message into a buffer and returns. `push` writes what the pipe takes, `flush` waits for the
@@ -25,7 +25,10 @@ from typing import Any
 
 from webarc.errors import WebarcError
 
-_HEAD = struct.Struct("!IIB")
+# How long what follows is, the number of its first message, their type, how many there are.
+_HEAD = struct.Struct("!IIBH")
+_MOST_TOGETHER = 64
+_ROUGHLY = 256
 _CHUNK = 1 << 18
 _FOREVER = -1
 
@@ -47,6 +50,8 @@ class Channel:
         self._types = tuple(types)
         self._kinds = {kind: number for number, kind in enumerate(self._types)}
         self._plain = [issubclass(kind, tuple) for kind in self._types]
+        self._together: list[tuple[object, ...]] = []
+        self._kind = 0
         self._unsent = bytearray()
         self._unread = bytearray()
         self._sent = self._received = 0
@@ -57,20 +62,23 @@ class Channel:
 
     @property
     def held(self) -> int:
-        """Bytes that wait to be written."""
-        return len(self._unsent)
+        """About how many bytes wait to be written."""
+        return len(self._unsent) + _ROUGHLY * len(self._together)
 
     def send(self, message: object) -> None:
         """Add a message to what is to be written."""
         kind = self._kinds[type(message)]
-        plain = self._plain[kind]
-        content = marshal.dumps(tuple(message)) if plain else pickle.dumps(message)  # type: ignore[arg-type]
-        self._unsent += _HEAD.pack(len(content), self._sent, kind)
-        self._unsent += content
-        self._sent += 1
+        if self._together and (kind != self._kind or len(self._together) >= _MOST_TOGETHER):
+            self._finish()
+        if self._plain[kind]:
+            self._kind = kind
+            self._together.append(tuple(message))  # type: ignore[arg-type]
+        else:
+            self._frame(kind, 1, pickle.dumps(message))
 
     def push(self) -> None:
         """Write what the other side takes now."""
+        self._finish()
         while self._unsent:
             try:
                 written = self._end.send(memoryview(self._unsent)[:_CHUNK])
@@ -111,6 +119,16 @@ class Channel:
         with suppress(OSError):
             self._end.close()
 
+    def _finish(self) -> None:
+        if self._together:
+            self._frame(self._kind, len(self._together), marshal.dumps(self._together))
+            self._together = []
+
+    def _frame(self, kind: int, count: int, content: bytes) -> None:
+        self._unsent += _HEAD.pack(len(content), self._sent, kind, count)
+        self._unsent += content
+        self._sent += count
+
     def _read(self) -> bool:
         """Take in what is there; False once nothing can come any more."""
         while True:
@@ -127,30 +145,38 @@ class Channel:
                 return True
 
     def _messages(self) -> list[Any]:
-        found, position, unread = [], 0, self._unread
+        found: list[Any] = []
+        position, unread = 0, self._unread
         while len(unread) - position >= _HEAD.size:
-            length, number, kind = _HEAD.unpack_from(unread, position)
+            length, number, kind, count = _HEAD.unpack_from(unread, position)
             end = position + _HEAD.size + length
             if len(unread) < end:
                 break
-            self._check(number, kind)
-            found.append(self._decoded(kind, unread[position + _HEAD.size : end]))
+            messages = self._decoded(self._checked(number, kind), unread[position + _HEAD.size : end])
+            if len(messages) != count:
+                raise _misunderstood(number, kind, self._received)
+            self._received += count
+            found += messages
             position = end
         del unread[:position]
         return found
 
-    def _check(self, number: int, kind: int) -> None:
+    def _checked(self, number: int, kind: int) -> int:
         if number != self._received or kind >= len(self._types):
-            raise Disordered(
-                f"two processes of the crawl do not understand each other (message {number} of kind {kind} came, "
-                f"{self._received} was due); nothing more is committed, please report this."
-            )
-        self._received += 1
+            raise _misunderstood(number, kind, self._received)
+        return kind
 
-    def _decoded(self, kind: int, content: bytearray) -> Any:
+    def _decoded(self, kind: int, content: bytearray) -> list[Any]:
         if self._plain[kind]:
-            return self._types[kind]._make(marshal.loads(content))  # type: ignore[attr-defined]  # noqa: S302
-        return pickle.loads(content)  # noqa: S301 - both are written by our own other half
+            return list(map(self._types[kind]._make, marshal.loads(content)))  # type: ignore[attr-defined]  # noqa: S302
+        return [pickle.loads(content)]  # noqa: S301 - both are written by our own other half
+
+
+def _misunderstood(number: int, kind: int, due: int) -> Disordered:
+    return Disordered(
+        f"two processes of the crawl do not understand each other (message {number} of kind {kind} came, "
+        f"{due} was due); nothing more is committed, please report this."
+    )
 
 
 def pair(types: Sequence[type]) -> tuple[Channel, socket.socket]:

@@ -21,7 +21,7 @@ from webarc.heartbeat import Heartbeats, beat
 
 Work = Callable[["Inbox"], None]
 _LISTEN = 0.5
-_MUCH = 16 * 1024
+_TOGETHER = 16
 _LAST_WORDS = 5.0
 _STANDSTILL = 10.0
 _NAP = 0.005
@@ -42,6 +42,7 @@ class Inbox:
         self._channel = channel
         self._parent = os.getppid()
         self._passed_on = False
+        self._held_back = 0
 
     def messages(self) -> list[Any]:
         """What has been said since the last time, waiting for it; raises Gone when the fetch side has ended."""
@@ -54,7 +55,10 @@ class Inbox:
     def answer(self, message: object) -> None:
         """Say something to the fetch side, soon."""
         self._channel.send(message)
-        if self._channel.held > _MUCH:
+        self._held_back += 1
+        # The other side goes on as soon as it hears something; to wake it for every answer would cost more.
+        if self._held_back >= _TOGETHER:
+            self._held_back = 0
             self._channel.push()
 
     def flush(self) -> None:

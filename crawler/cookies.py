@@ -57,10 +57,12 @@ class CookieJar:
             curl.setopt(pycurl.COOKIELIST, "ALL")
             self._load(curl)
 
+    def __bool__(self) -> bool:
+        """Whether a server has set a cookie."""
+        return bool(self._changed)
+
     def state(self, host: str) -> int:
         """A number that is another one once a cookie that this host may get has changed; 0 while there is none."""
-        if not self._changed:
-            return 0
         labels = host.split(".")
         return max(self._changed.get(".".join(labels[skip:]), 0) for skip in range(len(labels)))
 

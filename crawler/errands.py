@@ -80,6 +80,8 @@ class Errands:
 
     def start(self, now: float) -> float:
         """Ask for what may be asked for now; returns how long to wait before looking again."""
+        if not self._names:
+            return self._sitemaps.start(now)
         waits = {url: self._manners.may_start(host_of(url), now) for url in self._names}
         for url in [url for url, wait in waits.items() if wait <= 0]:
             self._names.remove(url)

@@ -69,6 +69,7 @@ class Fetcher:
         self._later: list[tuple[float, int, Request, str]] = []
         self._order = itertools.count()
         self._done: list[Answer] = []
+        self._active = 0
         self._looked = 0.0
         self._hosts: dict[str, bool] = {}
         self._watched: int | None = None
@@ -82,7 +83,7 @@ class Fetcher:
     @property
     def active(self) -> int:
         """Requests whose answers have not been collected yet."""
-        return len(self._running) + len(self._line) + len(self._later) + len(self._done)
+        return self._active
 
     @property
     def problems(self) -> list[str]:
@@ -95,6 +96,7 @@ class Fetcher:
 
     def submit(self, request: Request) -> None:
         """Ask for a URL; its answer comes out of collect()."""
+        self._active += 1
         try:
             url = request.url if request.canonical else canonical(request.url)
         except BadURL as error:
@@ -110,7 +112,7 @@ class Fetcher:
 
     def cookies(self, url: str) -> int:
         """A number that is another one once cookies that a URL's host may get have changed."""
-        return self._cookies.state(hostname(url))
+        return self._cookies.state(hostname(url)) if self._cookies else 0
 
     def collect(self, timeout: float) -> list[Answer]:
         """The answers that are there, waiting at most `timeout` seconds for the first one."""
@@ -118,7 +120,7 @@ class Fetcher:
         while True:
             self._start()
             self._perform()
-            if self._done or not self.active:
+            if self._done or not self._active:
                 break
             if self._line and len(self._running) < self._limits.parallel:
                 continue  # something is asked again
@@ -126,6 +128,7 @@ class Fetcher:
             if left <= 0 or self._wait(left):
                 break
         answers, self._done = self._done, []
+        self._active -= len(answers)
         return answers
 
     def close(self) -> None:

@@ -43,8 +43,8 @@ def fingerprints(body: bytes, charset: str, url: str, links: Sequence[str] = (),
         if is_monstrous(page):
             return _NOTHING
         text = _visible(page)
-    lines = _lines(text)
-    named = set(_words(unquote_plus(key_of(url))))
+    lines = _lines(_without_dates(text))
+    named = set(_words(_without_dates(unquote_plus(key_of(url)))))
     said = _digest(lines)
     if not said:
         return _NOTHING
@@ -72,8 +72,12 @@ def _lines(text: str) -> list[list[str]]:
     return [line for line, _ in groupby(words for words in found if words)]
 
 
+def _without_dates(text: str) -> str:
+    """A text in small letters, without what tells a day and is not a word of its own."""
+    return _EAST_ASIAN_DAY.sub(" ", _ORDINAL.sub(r"\1 ", text.lower()))
+
+
 def _words(text: str) -> list[str]:
-    text = _EAST_ASIAN_DAY.sub(" ", _ORDINAL.sub(r"\1 ", text.lower()))
     return [word for word in _WORD.findall(text) if word not in CALENDAR_WORDS]
 
 

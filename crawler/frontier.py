@@ -82,7 +82,7 @@ class Frontier:
             raise _problem(error, self._folder) from None
         self._asked: set[int] = set()
         self._skipped: dict[int, int] = {}
-        self._under_way: dict[int, Item] = {}
+        self._under_way: dict[int, Item] = {}  # by row
         self._new: list[tuple[str, int, str, int, bool]] = []
         self._skips: list[tuple[str, str]] = []
         self._finished: list[tuple[str, str, int, str, str, str, int, int]] = []
@@ -187,7 +187,8 @@ class Frontier:
 
     def under_way(self, url: str) -> Item | None:
         """The URL, if it is being asked for."""
-        return self._under_way.get(hash(key_of(url)))
+        key = key_of(url)
+        return next((item for item in self._under_way.values() if key_of(item.url) == key), None)
 
     def ask_anew(self, url: str, source: Item, cookies: int) -> bool:
         """Queue a URL again that gave no page, if its cookies have changed since; `source` redirects to it."""
@@ -247,7 +248,7 @@ class Frontier:
         self.waiting -= len(rows)
         items = [_item(row) for row in rows]
         for item in items:
-            self._under_way[hash(key_of(item.url))] = item
+            self._under_way[item.id] = item
         return items
 
     def lowest(self) -> int | None:
@@ -260,7 +261,7 @@ class Frontier:
         self, item: Item, outcome: str, status: int = 0, *, error: str = "", target: str = "", size: int = 0
     ) -> None:
         """Record what became of a URL."""
-        self._under_way.pop(hash(key_of(item.url)), None)
+        self._under_way.pop(item.id, None)
         if item.kind == "start":
             self.starts -= 1
         if 300 <= status < 500 or item.kind.startswith(HOP):

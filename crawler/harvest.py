@@ -89,15 +89,18 @@ class Harvest:
     def _take_in(self, pause: float) -> None:
         """Wait for answers and for what has been read, and make use of both."""
         judgement, room = self._judge(), self._judge().has_room
-        answers = self._fetcher.collect(pause) if self._fetcher.active else []
-        if not answers and not self._fetcher.active:
+        answers: list[Answer] = []
+        if self._fetcher.active:
+            answers = self._fetcher.collect(pause)
+        else:
             judgement.wait(pause)
         for answer in answers:
             self._handle(answer)
-        heard = judgement.listen(at_once=not room or not self._fetcher.active)
+        active = self._fetcher.active
+        heard = judgement.listen(at_once=not room or not (active or self._hosts.ready))
         # Transfers end by their own limits, and a host's pause is planned; waiting for the other processes is no step.
         planned = room and (self._later or self._hosts.ready or self._errands.waiting)
-        if answers or heard or self._fetcher.active or planned:
+        if active or answers or heard or planned:
             beat()
 
     def ask(self, url: str, kind: str) -> None:
@@ -213,7 +216,8 @@ class Harvest:
                 self._errands.ask_robots(host, _origin(host.ready[0].url))
             return _PAUSE
         while host.ready and not self._at_page_limit():
-            if not self._judge().has_room:
+            # What is started fits, as there was room a moment ago; what was fetched before comes all at once.
+            if self.hoard and not self._judge().has_room:
                 return _CROWDED
             wait = self._manners.may_start(host.name, now)
             if wait > 0:

@@ -141,9 +141,9 @@ class Judgement:
     def _not_modified(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         content_type = row.declared_type or row.mime_type
         if self._trail.open and is_readable(content_type):
-            question = self._question(item, answer, row.sha256, row.declared_type, content_type)
-            compare = self._trail.traps.samples(item.url)
-            question = question._replace(charset=row.charset, compare=compare)
+            question = self._question(item, answer, row.sha256, row.declared_type, content_type, row.charset)
+            if self._trail.traps.samples(item.url):
+                question = question._replace(compare=True)
             self._reader.ask(question, partial(self._remembered, item, answer, row, question))
         else:
             self._unchanged(item, answer, row)
@@ -191,9 +191,12 @@ class Judgement:
             self._store(item, answer, slot, _NOTHING_READ)
             return
         question = self._question(item, answer, answer.sha256, media_type(content_type), content_type)
-        where = {"place": str(part)} if slot is None else {"start": slot.start}
-        question = question._replace(compare=self._trail.compares(item))
-        self._reader.ask(question._replace(**where), partial(self._understood, item, answer, slot))
+        compare = self._trail.compares(item)
+        if slot is None:
+            question = question._replace(place=str(part), compare=compare)
+        else:
+            question = question._replace(start=slot.start, compare=compare)
+        self._reader.ask(question, partial(self._understood, item, answer, slot))
 
     def _understood(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading | None) -> None:
         if reading is None:
@@ -296,11 +299,13 @@ class Judgement:
         self.counts["failed"] += 1
         self._frontier.finish(item, "failed", answer.status, target=target, error=problem)
 
-    def _question(self, item: Item, answer: Answer, sha256: str, declared: str, content_type: str) -> Question:
+    def _question(
+        self, item: Item, answer: Answer, sha256: str, declared: str, content_type: str, charset: str = ""
+    ) -> Question:
         agent = self._agent if self._options.robots else None
         follow = self._may_follow(answer)
         rules = f"{agent or ''} {follow}"
-        question = Question(item.url, sha256, declared, "", rules, content_type, follow, agent, answer.length)
+        question = Question(item.url, sha256, declared, charset, rules, content_type, follow, agent, answer.length)
         link = answer.header("link")
         return question._replace(link=link) if link else question
 

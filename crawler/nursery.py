@@ -119,7 +119,7 @@ def _spawned() -> Nursery:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     number = theirs.fileno()
     program = f"import socket; from webarc.crawler.nursery import serve; serve(socket.socket(fileno={number}))"
-    process = Popen([sys.executable, "-c", program], stdin=DEVNULL, pass_fds=[number])
+    process = Popen([sys.executable, "-P", "-c", program], stdin=DEVNULL, pass_fds=[number])
     theirs.close()
     return Nursery(ours, process)
 

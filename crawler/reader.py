@@ -166,7 +166,7 @@ class ReaderLine:
         self._channel.send(Ask(self._asked, tuple(question)))
         self._asked += 1
         self._unsent += 1
-        if self._unsent >= _TOGETHER or self._unsent == len(self._waiting):
+        if self._unsent >= _TOGETHER:
             self._push()
 
     def listen(self) -> bool:
@@ -178,7 +178,7 @@ class ReaderLine:
             return False
         self._listening = True
         try:
-            return self._hear(self._companion.heard() if self._channel.wait(0) else [])
+            return self._hear(self._companion.heard())
         finally:
             self._listening = False
 

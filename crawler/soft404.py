@@ -49,26 +49,35 @@ class Soft404:
         self.asked: list[str] = []
 
     def compares(self, item: Item) -> bool:
-        """Whether it matters what the page at this URL says."""
+        """Whether it matters what the page at this URL says; it has come, but has not been read."""
+        if not self._matters(item):
+            return False
+        host = self._hosts.setdefault(host_of(item.url), _Host())
+        host.seen += 1
+        # Until the answer is there all pages are looked at, which takes time: so it is asked for before they are read.
+        if host.seen >= _FIRST_PAGES and not host.asked:
+            self._ask_of(host, origin_of(item.url))
+        return self._matters(item)
+
+    def look(self, item: Item, reading: Reading) -> None:
+        """Take a page into account."""
+        if not reading.words or not self._matters(item):
+            return
+        host, words = self._hosts.setdefault(host_of(item.url), _Host()), reading.words[1]
+        if host.answer is not None:
+            self.flagged += [item.id] if words == host.answer else []
+            return
+        alike = words and words in host.pages.values()
+        if not host.asked and (alike or _TELLING.search(reading.title or "")):
+            self._ask_of(host, origin_of(item.url))
+        if words and host.answer is None and len(host.pages) < _MOST_UNDECIDED:
+            host.pages[item.id] = words
+
+    def _matters(self, item: Item) -> bool:
         if not self._on or item.kind != "link":
             return False
         host = self._hosts.get(host_of(item.url))
         return host is None or host.answer is None or bool(host.answer)
-
-    def look(self, item: Item, reading: Reading) -> None:
-        """Take a page into account."""
-        if not reading.words or not self.compares(item):
-            return
-        host, words = self._hosts.setdefault(host_of(item.url), _Host()), reading.words[1]
-        host.seen += 1
-        if host.answer is not None:
-            self.flagged += [item.id] if words == host.answer else []
-            return
-        telling = host.seen >= _FIRST_PAGES or _TELLING.search(reading.title or "")
-        if not host.asked and (telling or (words and words in host.pages.values())):
-            self._ask_of(host, origin_of(item.url))
-        if words and host.answer is None and len(host.pages) < _MOST_UNDECIDED:
-            host.pages[item.id] = words
 
     def _ask_of(self, host: _Host, origin: str) -> None:
         host.asked = True

@@ -55,11 +55,13 @@ class Trail:
 
     def follow(self, item: Item, reading: Reading) -> None:
         """Queue what a page names; what is a part and a link is a part, which may come from elsewhere."""
-        if not self.open:
+        nothing = not (reading.links or reading.requisites or reading.unfollowed or reading.words)
+        if not self.open or nothing:
             return
         certain = self._frontier.starts <= (item.kind == "start")
-        links = self._dropped.cleaned_all(reading.links)
-        requisites = self._dropped.cleaned_all(reading.requisites)
+        links, requisites = reading.links, reading.requisites
+        if self._dropped:
+            links, requisites = self._dropped.cleaned_all(links), self._dropped.cleaned_all(requisites)
         if reading.words:
             self._look(item, reading, links, requisites)
         for url in requisites:

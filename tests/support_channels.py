@@ -16,7 +16,7 @@ from webarc.errors import WebarcError
 class Played:
     """A process at the other end of a line that is none."""
 
-    HEAD = struct.Struct("!IIB")
+    HEAD = struct.Struct("!IIBH")
 
     def __init__(self, types: Sequence[type]) -> None:
         ours, theirs = socket.socketpair()
@@ -32,6 +32,7 @@ class Played:
     def say(self, message: object) -> None:
         """Prepare a message."""
         self._pipe_out.send(message)
+        self._pipe_out._finish()
         self._waiting += self._pipe_out._unsent
         self._pipe_out._unsent.clear()
 

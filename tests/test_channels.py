@@ -73,11 +73,11 @@ def test_messages_arrive_whole_and_in_order_however_the_pipe_is_filled(
 def test_a_message_that_is_repeated_or_lost_is_noticed(number: int) -> None:
     end, raw = socket.socketpair()
     channel = Channel(end, (Pair,))
-    content = marshal.dumps((1, "x"))
+    content = marshal.dumps([(1, "x")])
     head = Played.HEAD.pack
-    raw.sendall(head(len(content), 0, 0) + content)
+    raw.sendall(head(len(content), 0, 0, 1) + content)
     assert channel.receive() == [Pair(1, "x")]
-    raw.sendall(head(len(content), number, 0) + content)
+    raw.sendall(head(len(content), number, 0, 1) + content)
     with pytest.raises(Disordered, match=f"message {number} of kind 0 came, 1 was due"):
         channel.receive()
 

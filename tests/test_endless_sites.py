@@ -144,7 +144,7 @@ def crawled(
             traps.look(url, f"{said} {leads}", news)
         fresh = [link for link in news if not traps.refuses(link)]
         for link in fresh:
-            traps.follow(link)
+            traps.follow([link])
         reached.update(fresh)
         queue += fresh
         if len(queue) > 20_000:
@@ -225,7 +225,7 @@ def test_a_calendar_with_something_on_in_its_first_years() -> None:
 def test_memory_stays_bounded() -> None:
     traps = Traps()
     for number in range(120_000):
-        traps.follow(f"http://h/{number}?a={number}&b={number}")
+        traps.follow([f"http://h/{number}?a={number}&b={number}"])
     assert len(traps._counted) <= 50_000 and len(traps._families) <= 2_000
 
 

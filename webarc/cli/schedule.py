@@ -147,7 +147,7 @@ def run(context: Context, names: tuple[str, ...], once: bool, jobs: str | None) 
         _check_names(state, names)
         runner = Runner(
             state,
-            [*_program(context, [sys.executable, "-m", "webarc"]), "crawl", *_impatience(settings)],
+            [*_program(context, [sys.executable, "-P", "-m", "webarc"]), "crawl", *_impatience(settings)],
             archive.log,
             surroundings=Surroundings(archive),
             environ=_environ(context),
@@ -258,7 +258,7 @@ def _environ(context: Context) -> dict[str, str]:
 def _own_program() -> list[str]:
     """How webarc was started: by its script, or by Python."""
     script = Path(sys.argv[0]).absolute()
-    return [str(script)] if script.name == "webarc" and os.access(script, os.X_OK) else [sys.executable, "-m", "webarc"]
+    return [str(script)] if script.name == "webarc" and os.access(script, os.X_OK) else [sys.executable, "-P", "-m", "webarc"]
 
 
 def _impatience(settings: Settings) -> list[str]:
