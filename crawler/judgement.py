@@ -177,7 +177,7 @@ class Judgement:
     def _unchanged(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         self.counts["unchanged"] += 1
         self._frontier.finish(item, "unchanged", 200)
-        etag, last_modified = answer.header("etag"), answer.header("last-modified")
+        etag, last_modified = answer.fields.get("etag", ""), answer.fields.get("last-modified", "")
         if (etag and etag != row.etag) or (last_modified and last_modified != row.last_modified):
             newest = (etag or row.etag, last_modified or row.last_modified)
             self.validators.append((host_of(item.url), arc_of(item.url), *newest))
@@ -306,12 +306,14 @@ class Judgement:
         follow = self._may_follow(answer)
         rules = f"{agent or ''} {follow}"
         question = Question(item.url, sha256, declared, charset, rules, content_type, follow, agent, answer.length)
-        link = answer.header("link")
+        link = answer.fields.get("link")
         return question._replace(link=link) if link else question
 
     def _may_follow(self, answer: Answer) -> bool:
+        if "x-robots-tag" not in answer.fields or not self._options.robots:
+            return True
         header = [value for name, value in answer.headers if name.lower() == "x-robots-tag"]
-        return not (self._options.robots and header and nofollow_header(header, self._agent))
+        return not nofollow_header(header, self._agent)
 
 
 def _capture(item: Item, answer: Answer, declared: str, reading: Reading) -> Capture:

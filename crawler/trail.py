@@ -187,7 +187,7 @@ class Trail:
 
     def refusal(self, url: str, requisite: bool) -> str | None:
         """Why a URL is not asked for, or None."""
-        if host_of(url) in self._owned_elsewhere:
+        if self._owned_elsewhere and host_of(url) in self._owned_elsewhere:
             return "owned-elsewhere"
         return self._scope.verdict(url, "requisite" if requisite else "link")
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+# Not from the folder one stands in: it may hold other modules of that name.
+_BY_PYTHON = (sys.executable, "-P", "-m", "webarc")
 _ADD_EPILOG = """\b
 Examples:
   webarc schedule add nightly --cron "0 3 * * *" --depth 3 /home/me/urls.txt
@@ -147,7 +149,7 @@ def run(context: Context, names: tuple[str, ...], once: bool, jobs: str | None) 
         _check_names(state, names)
         runner = Runner(
             state,
-            [*_program(context, [sys.executable, "-P", "-m", "webarc"]), "crawl", *_impatience(settings)],
+            [*_program(context, list(_BY_PYTHON)), "crawl", *_impatience(settings)],
             archive.log,
             surroundings=Surroundings(archive),
             environ=_environ(context),
@@ -258,7 +260,7 @@ def _environ(context: Context) -> dict[str, str]:
 def _own_program() -> list[str]:
     """How webarc was started: by its script, or by Python."""
     script = Path(sys.argv[0]).absolute()
-    return [str(script)] if script.name == "webarc" and os.access(script, os.X_OK) else [sys.executable, "-P", "-m", "webarc"]
+    return [str(script)] if script.name == "webarc" and os.access(script, os.X_OK) else list(_BY_PYTHON)
 
 
 def _impatience(settings: Settings) -> list[str]:
