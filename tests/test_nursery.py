@@ -36,6 +36,15 @@ def test_a_command_line_that_did_not_begin_one_gets_one(tmp_path: Path) -> None:
     assert len(list((tmp_path / "archive").glob("*/a/data.xml"))) == 1
 
 
+def test_nothing_is_loaded_from_the_folder_that_the_user_stands_in(tmp_path: Path) -> None:
+    (tmp_path / "sqlite3.py").write_text("raise SystemExit('this is not the module')")
+    code = "from webarc.cli.main import cli; cli.main()"
+    with Site(PAGES) as site:
+        command = [sys.executable, "-P", "-c", code, "--archive", str(tmp_path / "archive"), "crawl", site.url()]
+        done = subprocess.run(command, env=environment(), cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, "this is not" in done.stderr) == (0, False), done.stderr
+
+
 def test_many_domains_one_after_the_other(webarc: Webarc, tmp_path: Path) -> None:
     sites = [Site(PAGES, host=f"127.0.0.{number}") for number in range(1, 7)]
     for site in sites:
