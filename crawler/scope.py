@@ -37,6 +37,7 @@ class Scope:
         self._include = Patterns(include)
         self._exclude = Patterns(exclude)
         self._anywhere = requisites_from_anywhere or kind == "any"
+        self._whole_hosts = kind not in ("page", "prefix") and not (no_parent or self._include or self._exclude)
         self._pages: set[str] = set()
         self._folders: dict[str, set[str]] = {}
         self._domains: set[str] = set()
@@ -73,6 +74,9 @@ class Scope:
 
     def verdict(self, url: str, kind: str = "link") -> str | None:
         """None if a `link` or `requisite` belongs to the crawl, else why not."""
+        # Most links lead to pages of the same host: they are told at once.
+        if self._whole_hosts and host_of(url) in self._folders:
+            return None
         key = key_of(url)
         if key in self._pages:
             return None

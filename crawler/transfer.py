@@ -33,6 +33,7 @@ class Transfer:
     def __init__(self, curl: Any, limits: FetchLimits, policy: AddressPolicy | None, throttle: Throttle | None) -> None:
         self.curl = curl
         self._limits = limits
+        self._most_bytes, self._most_lines = limits.max_header_bytes, limits.max_headers + 1
         self._policy = policy
         self._throttle = throttle
         self._lines_set: list[bytes] | None = None
@@ -125,7 +126,7 @@ class Transfer:
 
     def _header(self, line: bytes) -> int | None:
         self._head_bytes += len(line)
-        if self._head_bytes > self._limits.max_header_bytes or len(self._head) > self._limits.max_headers + 1:
+        if self._head_bytes > self._most_bytes or len(self._head) > self._most_lines:
             return self._abort("header-too-large", "the head of the answer is larger than the limit")
         if self._in_head:
             if line in (b"\r\n", b"\n"):
@@ -241,9 +242,8 @@ class Transfer:
 
 def _pairs(lines: list[bytes]) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
-    for line in lines:
-        text = line.decode("latin-1")
-        if text[0] in " \t" and pairs:
+    for text in b"".join(lines).decode("latin-1").split("\n"):
+        if text[:1] in (" ", "\t") and pairs:
             name, value = pairs[-1]
             pairs[-1] = (name, f"{value} {text.strip()}")
             continue
