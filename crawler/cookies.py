@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from math import inf
 from pathlib import Path
-from typing import Any
+from time import time
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
 import pycurl
 
+from webarc.crawler.addresses import hostname
 from webarc.errors import StorageProblem, UsageProblem
 
 _BOOLEAN = re.compile(r"TRUE|FALSE", re.IGNORECASE)
@@ -17,6 +23,29 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 MOST = 3000
 _LOOK_EVERY = 200
 _DOMAIN = re.compile(r";\s*domain\s*=\s*\.?([^;\s]+)", re.IGNORECASE)
+_PATH = re.compile(r";\s*path\s*=\s*(/[^;]*)", re.IGNORECASE)
+_MAX_AGE = re.compile(r";\s*max-age\s*=\s*(-?\d{1,12})", re.IGNORECASE)
+_EXPIRES = re.compile(r";\s*expires\s*=\s*([^;]+)", re.IGNORECASE)
+
+
+class _Said(NamedTuple):
+    """What a server said of a cookie: its value, and until when it lasts."""
+
+    name: str
+    value: str
+    until: float
+
+    @classmethod
+    def of(cls, cookie: str) -> Self:
+        name, _, value = cookie.partition(";")[0].partition("=")
+        return cls(name.strip(), f"={value.strip()}", _until(cookie))
+
+    def value_at(self, moment: float) -> str:
+        """The value; empty when the cookie is gone."""
+        return self.value if moment < self.until else ""
+
+
+_NOTHING = _Said("", "", inf)
 
 
 class CookieJar:
@@ -26,7 +55,7 @@ class CookieJar:
         self._lines = read_netscape(file) if file else []
         self._loaded = False
         self._seen = 0
-        self._said: dict[tuple[str, str], str] = {}
+        self._said: dict[tuple[str, str, str], _Said] = {}
         self._changed: dict[str, int] = {}
         self._share: Any = None
         # Without the list a site could set a cookie for all of `.com`: then there are no cookies at all.
@@ -45,12 +74,12 @@ class CookieJar:
         if not self._loaded:
             self._load(curl)
 
-    def count(self, curl: Any, host: str, cookies: Iterable[str]) -> None:
-        """A host set cookies; now and then look how many there are, and start afresh when a server floods us."""
+    def count(self, curl: Any, url: str, cookies: Iterable[str]) -> None:
+        """A page set cookies; now and then look how many there are, and start afresh when a server floods us."""
         self._seen += 1
         if self._share is None:
             return
-        self._note(host, cookies)
+        self._note(url, cookies)
         if self._seen % _LOOK_EVERY:
             return
         if len(curl.getinfo(pycurl.INFO_COOKIELIST)) > MOST:
@@ -66,18 +95,19 @@ class CookieJar:
         labels = host.split(".")
         return max(self._changed.get(".".join(labels[skip:]), 0) for skip in range(len(labels)))
 
-    def _note(self, host: str, cookies: Iterable[str]) -> None:
-        """Remember which domains' cookies have changed: a value that is set again and again is no news."""
+    def _note(self, url: str, cookies: Iterable[str]) -> None:
+        """Remember which domains' cookies have changed: a value that is set again while it lasts is no news."""
+        host, folder = hostname(url), urlsplit(url).path.rpartition("/")[0] or "/"
         for cookie in cookies:
-            pair = cookie.partition(";")[0].strip()
-            found = _DOMAIN.search(cookie)
-            domain = found.group(1).lower() if found else host
-            key = (domain, pair.partition("=")[0])
-            if f".{host}".endswith(f".{domain}") and self._said.get(key) != pair:
-                if len(self._said) >= MOST:
-                    self._said.clear()
-                self._said[key] = pair
+            said, now = _Said.of(cookie), time()
+            domain = _attribute(_DOMAIN, cookie, host).lower()
+            key = (domain, _attribute(_PATH, cookie, folder).rstrip(), said.name)
+            before = self._said.get(key, _NOTHING)
+            if f".{host}".endswith(f".{domain}") and said.value_at(now) != before.value_at(now):
                 self._changed[domain] = self._seen
+            if len(self._said) >= MOST:
+                self._said.clear()
+            self._said[key] = said
 
     def close(self) -> None:
         """Forget everything; the handles must be closed first."""
@@ -89,6 +119,22 @@ class CookieJar:
         self._loaded = True
         for line in self._lines:
             curl.setopt(pycurl.COOKIELIST, line)
+
+
+def _attribute(pattern: re.Pattern[str], cookie: str, default: str) -> str:
+    found = pattern.search(cookie)
+    return found.group(1) if found else default
+
+
+def _until(cookie: str) -> float:
+    """When a cookie ends, in seconds since 1970; one that does not say so lasts as long as the crawl."""
+    if age := _attribute(_MAX_AGE, cookie, ""):
+        return time() + int(age)
+    if expires := _attribute(_EXPIRES, cookie, ""):
+        # A date that nobody understands counts for nothing, as in browsers.
+        with suppress(ValueError, OverflowError):
+            return parsedate_to_datetime(expires.strip()).timestamp()
+    return inf
 
 
 def read_netscape(file: Path) -> list[str]:

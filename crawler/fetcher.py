@@ -192,7 +192,7 @@ class Fetcher:
         answer = transfer.answer(code, message)
         if "set-cookie" in answer.fields:
             values = (value for name, value in answer.headers if name.lower() == "set-cookie")
-            self._cookies.count(curl, hostname(answer.url), values)
+            self._cookies.count(curl, answer.url, values)
         if self._authentication and self._is_asked_again(transfer, answer):
             self._line.appendleft((transfer.request, transfer.url))
         else:

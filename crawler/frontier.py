@@ -90,7 +90,7 @@ class Frontier:
         self._named: list[tuple[str, int, str]] = []
         self._turned: list[tuple[str, int, int]] = []
         self._resumed = False
-        self._turned_early = False
+        self._redirected = False
         self.holds_names = False
         self.waiting = 0
         self.starts = 0
@@ -116,7 +116,7 @@ class Frontier:
         self.starts = self._database.execute(statement("frontier_starts")).fetchone()[0]
         self.holds_aside = bool(self.aside_page(0))
         self.earlier = self.stored()
-        self._resumed = self.holds_names = True
+        self._resumed = self._redirected = self.holds_names = True
 
     def add(self, url: str, depth: int, kind: str, redirects: int = 0, plain: bool = False) -> bool:
         """Queue a URL unless its key is known; says whether it is new."""
@@ -201,12 +201,13 @@ class Frontier:
         self.reopen(Item(row[0], url, source.depth, row[2], source.redirects + 1, False))
         return True
 
-    def turned_early(self) -> list[Item]:
-        """What redirected elsewhere when its host had not set a cookie yet."""
-        if not self._turned_early:
+    def sent_on(self) -> list[tuple[Item, int]]:
+        """What redirected to a redirect, or at a time without cookies; each with the state of its cookies then."""
+        if not self._redirected:
             return []
         self.flush()
-        return [_item(row) for row in self._database.execute(statement("frontier_turned_early")).fetchall()]
+        rows = self._database.execute(statement("frontier_sent_on")).fetchall()
+        return [(_item(row[:6]), row[6]) for row in rows]
 
     def reopen(self, item: Item) -> None:
         """Queue a URL again that was asked for."""
@@ -266,7 +267,7 @@ class Frontier:
             self.starts -= 1
         if 300 <= status < 500 or item.kind.startswith(HOP):
             self._turned.append((key_of(item.url), item.id, item.cookies))
-            self._turned_early = self._turned_early or not item.cookies
+            self._redirected = self._redirected or outcome == "redirect"
         self._finished.append((item.url, outcome, status, error, target, item.mark, size, item.id))
         if len(self._finished) >= _BATCH:
             self.flush()

@@ -14,9 +14,10 @@ from webarc.crawler.reading import Reading
 from webarc.crawler.scope import Scope
 from webarc.crawler.soft404 import Soft404
 from webarc.crawler.traps import Traps
+from webarc.crawler.walled_pages import WalledPages
 
 # Why a URL is no part of the crawl, though a redirect may lead through it and come back.
-_OUTSIDE = ("scope", "parent", "not-included")
+_OUTSIDE = ("owned-elsewhere", "scope", "parent", "not-included")
 
 
 class Trail:
@@ -43,6 +44,7 @@ class Trail:
         self._owned_elsewhere = owned_elsewhere
         self._adopt = adopt
         self._cookies = cookies
+        self._walled = WalledPages(frontier, cookies)
         self._judged_aside = 0
         self._dropped = DroppedParameters(options.drop_query)
         self.traps = Traps(on=options.trap_detection)
@@ -121,7 +123,7 @@ class Trail:
             self._return_to(item, target)
         elif reason is None:
             self._frontier.add(target, item.depth, role, item.redirects + 1)
-        elif reason in _OUTSIDE and (cookie or role != item.kind or _may_return(item.url, target)):
+        elif reason in _OUTSIDE and (cookie or role == "start" or role != item.kind or _may_return(item.url, target)):
             self._frontier.add(target, item.depth, HOP + role, item.redirects + 1)
         else:
             self._frontier.skip(target, reason)
@@ -146,12 +148,11 @@ class Trail:
     def end_level(self) -> None:
         """A level is done: time for what may come out another way now than when it was asked for.
 
-        What was found from nearer is near, what turned out to be a part may lead elsewhere, and what redirected before
-        its host had set a cookie may be a page for somebody who has passed the wall.
+        What was found from nearer is near, what turned out to be a part may lead elsewhere, and what a wall sent away
+        may be a page for somebody who has passed it.
         """
-        for item in self._frontier.turned_early() if self.open else ():
-            if self._cookies(item.url):
-                self._frontier.reopen(item)
+        for item in self._walled.due() if self.open else ():
+            self._frontier.reopen(item)
         while self.open and self._frontier.holds_names:
             for item, outcome, target in self._frontier.heed_names():
                 if outcome == "redirect":
@@ -223,10 +224,10 @@ class Trail:
 
 
 def _may_return(source: str, target: str) -> bool:
-    """Whether a redirect out of the crawl is likely to come back: it says from where, or the cookies are the same."""
+    """Whether a redirect out of the crawl is likely to come back: it says where to, or the cookies are the same."""
     if hostname(source) == hostname(target):
         return True
     where = key_of(source)
     path = where[where.index("/", 2) :]
     said = unquote(unquote(target.partition("?")[2]))
-    return where in said or (len(path) > 1 and path in said)
+    return f"//{host_of(source)}/" in said or (len(path) > 1 and path in said)

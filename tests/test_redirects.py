@@ -183,7 +183,8 @@ def test_a_circle_is_a_failure(webarc: Webarc, sites: list[Site], as_start: bool
         ("failed", "redirect-loop")
     }
     for circle in CIRCLES.values():
-        assert sum(target in circle for target in site.targets()) <= 10, "it ends with --max-redirect at the latest"
+        # --max-redirect ends a chain, and what is on it is asked for twice more at the most.
+        assert sum(target in circle for target in site.targets()) <= 10 + 2 * len(circle)
 
 
 @pytest.mark.parametrize("start", ["/", pytest.param("/0", marks=pytest.mark.slow)])

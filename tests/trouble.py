@@ -22,6 +22,7 @@ _HUB = 25
 _LONG = 0.3
 STORED, REDIRECT = ("stored", ""), ("redirect", "")
 LOOP = ("failed", "redirect-loop")
+_IN = {"Set-Cookie": "in=1; Path=/"}
 
 
 class Trouble:
@@ -218,6 +219,21 @@ class Trouble:
         )
         site.pages[path] = lambda request: (
             body if cookie in request.headers.get("cookie", "") else Page(b"", 302, {"Location": check})
+        )
+        return _link(url)
+
+    def make_gate(self, site: Site, number: int) -> str:
+        """A page behind a gate that all pages share, which sends back to the page that was asked for last."""
+        path, gate = f"/gated/{number}", site.url("/gate")
+        body = f"<title>gated {number}</title>"
+        url = self._good(site, path, body)
+        shut = {"Location": gate, "Set-Cookie": f"return={number}; Path=/"}
+        site.pages[path] = lambda request: (
+            body if "in=1" in request.headers.get("cookie", "") else Page(b"", 302, shut)
+        )
+        self._expect(gate, REDIRECT)
+        site.pages["/gate"] = lambda request: Page(
+            b"", 302, {"Location": f"/gated/{request.headers['cookie'].partition('return=')[2].split(';')[0]}"} | _IN
         )
         return _link(url)
 
