@@ -9,14 +9,23 @@ from pathlib import Path
 from webarc.archive.failures import storage
 
 
+def is_claimed(folder: Path | None, domain: str) -> bool:
+    """Whether somebody of this run has joined a domain."""
+    return folder is not None and _file(folder, domain).exists()
+
+
 def claim(folder: Path | None, domain: str) -> bool:
     """Take a domain that nobody of this run has taken yet; needs no answer from anybody, and so never waits."""
     if folder is None:
         return True
-    file = folder / sha256(domain.encode()).hexdigest()
+    file = _file(folder, domain)
     with storage("claiming a domain"):
         try:
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         except FileExistsError:
             return False
     return True
+
+
+def _file(folder: Path, domain: str) -> Path:
+    return folder / sha256(domain.encode()).hexdigest()

@@ -67,11 +67,16 @@ class Result:
     exit_code: int = 0
     busy: bool = False
     """Somebody else is at work in the domain, and nothing was begun."""
+    landings: list[str] = field(default_factory=list)
+    """Pages of domains of other instances that start URLs redirect to."""
+    urls: Path | None = None
+    """The list of every URL with its outcome, if it was asked for."""
 
     def as_json(self) -> dict[str, Any]:
         """The result as machines get it, in `--json` and in the report."""
         values = asdict(self)
-        del values["busy"]
+        for name in ("busy", "landings", "urls"):
+            del values[name]
         for name, shown in (("commit_tag", "commitTag"), ("exit_code", "exitCode"), ("error_class", "errorClass")):
             values[shown] = values.pop(name)
         return values

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from webarc.archive import times
+from webarc.archive.metadata import commit_tag
 from webarc.archive.store import Archive
+from webarc.archive.urls import host_of, key_of
 from webarc.crawler.interrupted import interrupted
 from webarc.crawler.job import Job
 from webarc.crawler.limits import FetchLimits
@@ -17,6 +21,9 @@ from webarc.crawler.query_parameters import DroppedParameters
 from webarc.crawler.scheduler import by_domain
 from webarc.crawler.sources import Start
 from webarc.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from webarc.sql.index import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +126,41 @@ def unfinished_jobs(archive: Archive, places: Places, start_time: datetime, term
         )
         for number, earlier in enumerate(found.values())
     ]
+
+
+def landing_jobs(run: Sequence[Job], landings: Sequence[str]) -> list[Job]:
+    """What to crawl after a run whose start URLs redirect to pages of other instances, which did not ask for those.
+
+    Which of several instances joins a host depends on who comes first; what is kept in the end does not.
+    """
+    from webarc.sql.index import Index  # loads much, and few runs need it
+
+    known = {key_of(start) for job in run for start in job.starts}
+    model = run[0]
+    with closing(Index(model.database)) as index:
+        missed = [url for url in landings if key_of(url) not in known and not _was_asked(index, url, model.start_time)]
+    groups = by_domain(missed)
+    domains = {job.domain for job in run} | groups.keys()
+    return [
+        replace(
+            model,
+            domain=domain,
+            starts=tuple(urls),
+            owned_elsewhere=frozenset(domains - {domain}),
+            credentials=None,
+            report=model.report and model.report.with_name(f"{len(run) + number}.jsonl"),
+            resume=False,
+        )
+        for number, (domain, urls) in enumerate(groups.items())
+    ]
+
+
+def _was_asked(index: Index, url: str, since: datetime) -> bool:
+    """Whether a crawl that owned the domain asked for a URL."""
+    domain = host_of(url)
+    first = commit_tag(times.text(since), domain)
+    spellings = (f"http:{key_of(url)}", f"https:{key_of(url)}")
+    return any(row.last_tag >= first for spelling in spellings for row in index.sightings_of(domain, spelling))
 
 
 def _limits(settings: Mapping[str, Any]) -> FetchLimits:

@@ -14,8 +14,9 @@ from webarc.archive.metadata import commit_tag
 from webarc.archive.reports import CrawlRecord, crawl_paths, render_crawl, write_urls
 from webarc.archive.urls import host_of
 from webarc.crawler.capture import Known, Order, Verdicts
+from webarc.crawler.claims import is_claimed
 from webarc.crawler.ending import COMPLETED, ENDLESS, Ending
-from webarc.crawler.frontier import Frontier, Row
+from webarc.crawler.frontier import HOP, Frontier, Row
 from webarc.crawler.job import COUNTS, Job, Result
 from webarc.crawler.removal import Removals
 from webarc.crawler.traps import Trap
@@ -36,6 +37,7 @@ class Reporter:
         self._complete = ending.complete()
         self._dead_ends: set[str] = set()
         self._gone_starts: set[str] = set()
+        self._landings: list[str] = []
         self._figures = self._per_domain()
         self._held = 0
 
@@ -93,8 +95,10 @@ class Reporter:
         result.warnings += [_trap_words(trap) for trap in traps[:_MOST_SAID]] + self._verdicts.problems
         result.exit_code = self._exit_code()
         result.failures = self._failures()
+        result.landings = self._landings
         if self._job.report:
             self._write_lines(self._job.report)
+            result.urls = self._job.report
 
     def _reason(self) -> str:
         return self._ending.limit or ("" if self._complete else "failures")
@@ -112,6 +116,8 @@ class Reporter:
             mine["failed"] += row.kind == "start" and row.outcome == "missing"
             if row.kind == "start" and row.outcome == "gone":
                 self._gone_starts.add(row.url)
+            if self._is_elsewhere(row):
+                self._landings.append(row.url)
             if row.outcome in ("unchanged", "failed", "filtered", "skipped"):
                 mine[row.outcome] += 1
         figures.setdefault(self._job.domain, Counter())["skipped"] += sum(1 for _ in self._frontier.skips())
@@ -119,6 +125,13 @@ class Reporter:
             for domain, number in values.items():
                 figures.setdefault(domain, Counter())[name] = number
         return figures
+
+    def _is_elsewhere(self, row: Row) -> bool:
+        """Whether a start URL leads to this page, and the page belongs to another instance of the run."""
+        domain = host_of(row.url)
+        if row.kind not in ("start", f"{HOP}start") or domain in self._ending.domains or not 200 <= row.status < 300:
+            return False
+        return domain in self._job.owned_elsewhere or is_claimed(self._job.claims, domain)
 
     def _counts(self, domain: str, removals: Removals, seconds: float) -> dict[str, int]:
         figures = self._figures.setdefault(domain, Counter())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -75,13 +75,17 @@ class Scheduler:
         jobs: Iterable[Job],
         at_once: int,
         *,
+        follow_up: Callable[[Sequence[Job], Sequence[str]], list[Job]] | None = None,
         stall_timeout: float | None = None,
         on_start: Callable[[Job], None],
         on_progress: Callable[[Progress], None],
         on_result: Callable[[Result], None],
         on_note: Callable[[str], None],
     ) -> None:
-        self._queue = deque(jobs)
+        self._jobs = list(jobs)
+        self._queue = deque(self._jobs)
+        self._follow_up = follow_up
+        self._landings: list[str] = []
         self._locked: deque[Job] = deque()
         self._began_waiting: dict[str, float] = {}
         self._at_once = at_once
@@ -97,7 +101,16 @@ class Scheduler:
         self._wishes: deque[Callable[[], None]] = deque()
 
     def run(self) -> None:
-        """Work until every job has a result."""
+        """Work until every job has a result, and those that their results lead to."""
+        self._work_through()
+        while self._landings and self._follow_up and not self._stopping:
+            more = self._follow_up(self._jobs, self._landings)
+            self._landings = []
+            self._jobs += more
+            self._queue += more
+            self._work_through()
+
+    def _work_through(self) -> None:
         while self._queue or self._locked or self._running:
             while (self._queue or self._locked) and len(self._running) < self._at_once:
                 self._start(self._queue.popleft() if self._queue else self._locked.popleft())
@@ -174,6 +187,7 @@ class Scheduler:
         if result.busy and not self._stopping and self._may_wait_on(running.job):
             self._locked.append(running.job)
             return
+        self._landings += result.landings
         self._on_result(_stalled(running, result, self._stall_timeout) if running.told_to_end else result)
 
     # -- domains that somebody else is at work in -------------------------------------------------------------

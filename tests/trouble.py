@@ -68,7 +68,10 @@ class Trouble:
             also = dice.choices(names, k=3)
             hubs.append(self._good(site, f"/hub/{place}", "".join([*names[place : place + _HUB], *also])))
         for site in (self.one, self.two):
-            self._good(site, "/", "".join(f"<a href={hub}>hub</a>" for hub in dice.sample(hubs, len(hubs))))
+            home = "".join(f"<a href={hub}>hub</a>" for hub in dice.sample(hubs, len(hubs)))
+            self._good(site, "/", home)
+            # A cookie that says nothing, so that no wall can be told by the first cookie of its host.
+            site.pages["/"] = Page(home, headers={"Set-Cookie": "visit=1; Path=/"})
             self._good(site, "/robots.txt", "User-agent: *\nDisallow: /forbidden/\n", "text/plain")
         self._redirect(self.one, "/enter", self.two.url("/"), 301, slow=True)
 
@@ -228,9 +231,7 @@ class Trouble:
         body = f"<title>gated {number}</title>"
         url = self._good(site, path, body)
         shut = {"Location": gate, "Set-Cookie": f"return={number}; Path=/"}
-        site.pages[path] = lambda request: (
-            body if "in=1" in request.headers.get("cookie", "") else Page(b"", 302, shut)
-        )
+        site.pages[path] = lambda request: body if "in=1" in request.headers.get("cookie", "") else Page(b"", 302, shut)
         self._expect(gate, REDIRECT)
         site.pages["/gate"] = lambda request: Page(
             b"", 302, {"Location": f"/gated/{request.headers['cookie'].partition('return=')[2].split(';')[0]}"} | _IN

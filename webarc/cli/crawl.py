@@ -112,7 +112,7 @@ class _Run:
         from webarc.cli.crawl_display import Display
         from webarc.cli.crawl_view import view_for
         from webarc.cli.takedowns import finish_interrupted
-        from webarc.crawler.plan import Places
+        from webarc.crawler.plan import Places, landing_jobs
         from webarc.crawler.report_file import write_report
         from webarc.crawler.scheduler import Scheduler
 
@@ -135,6 +135,7 @@ class _Run:
             scheduler = Scheduler(
                 work,
                 self._at_once,
+                follow_up=landing_jobs,
                 stall_timeout=self._stall_timeout,
                 on_start=display.started,
                 on_progress=display.moved,
@@ -151,7 +152,7 @@ class _Run:
             for warning in tidy(archive, _committed(display.results), self._every):
                 self._context.warn(warning)
             if self._values["report"]:
-                write_report(self._values["report"], display.results, {job.domain: job.report for job in work})
+                write_report(self._values["report"], display.results)
         if self._values["changed_exit_code"] and any(map(_has_news, display.results)):
             codes.append(CHANGED)
         return worst([*codes, *(result.exit_code for result in display.results)])
