@@ -154,6 +154,7 @@ def _walk(page: bytes, found: Findings) -> None:
             for node in part.css("[style],[background]"):
                 read_style(found, node.attributes)
         parts.extend(_read_later(part, later, found))
+        readers = _IN_TEMPLATE
 
 
 def _later(_: Findings, __: Attributes) -> None:
@@ -164,6 +165,8 @@ _BY_ID = {
     create_tag(name).tag_id: reader
     for name, reader in {**READERS, **dict.fromkeys(("title", "style", "svg", "template"), _later)}.items()
 }
+# A base in a template means nothing.
+_IN_TEMPLATE = {tag: reader for tag, reader in _BY_ID.items() if reader is not READERS["base"]}
 
 
 def _read_later(part: LexborNode, nodes: list[LexborNode], found: Findings) -> list[LexborNode]:

@@ -173,6 +173,13 @@ def test_meta_robots(tag: str, agent: str, nofollow: bool) -> None:
         ("<base href=javascript:1><base href=/no/>", URL),
         ("<base href=data:,x>", URL),
         ("<base href=''>", URL),
+        ("<template><base href=/no/></template>", URL),
+        ("<template/><base href=/no/>", URL),
+        ("<template><template></template><base href=/no/></template></template><base href=/b/>", "http://h.test/b/"),
+        ("<template><svg></template><base href=/b/>", "http://h.test/b/"),
+        ("<svg><desc><template><base href=/no/></template></desc></svg><base href=/b/>", "http://h.test/b/"),
+        ("<template><p><div></template><base href=/b/>", "http://h.test/b/"),
+        ("<title><template></title><base href=/b/>", "http://h.test/b/"),
     ],
 )
 def test_base(page: str, base: str, padding: str) -> None:
