@@ -32,6 +32,8 @@ _STYLES = re.compile(rb"""[\s"'/](?:style|background)\s*+=\s*+(?:"[^"]*+"|'[^']*
 _SELF_CLOSED = re.compile(
     r"<(script|style|title|textarea|iframe|noframes|noembed|xmp)([\s/][^<>]*+)(?<=/)>", re.IGNORECASE | re.ASCII
 )
+# References that are passed by when pages are read quickly, since without a base they lead nowhere.
+_ITSELF = re.compile(rb'href="(?:#|[\x00-\x20]++")')
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 
@@ -70,7 +72,7 @@ def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -
     plain = charset == "utf-8" and "xhtml" not in content_type.lower()
     page = body.removeprefix(BOM_UTF8) if plain else _as_utf8(body, charset, content_type)
     found = Findings(agent)
-    if not read_quickly(page, found) or _is_cut(found) or (found.base is not None and b'href="#' in page):
+    if not read_quickly(page, found) or _is_cut(found) or (found.base is not None and _ITSELF.search(page)):
         found = Findings(agent)
         read_thoroughly(_as_utf8(body, charset, content_type), found)
     base = base_of(found.base, url)
