@@ -29,6 +29,7 @@ _MOST_FRAMES = 1_000
 _DEEPEST_FRAME = 5
 _TAGS = Tags(frozenset({*READERS, "use"}))
 _STYLES = re.compile(rb"""[\s"'/](?:style|background)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']++)""", re.IGNORECASE)
+_ESCAPED_STYLE = re.compile(rb"""style\s*+=\s*+["']?+[^"'>=\\]*+\\""")
 _SELF_CLOSED = re.compile(
     r"<(script|style|title|textarea|iframe|noframes|noembed|xmp)([\s/][^<>]*+)(?<=/)>", re.IGNORECASE | re.ASCII
 )
@@ -189,7 +190,9 @@ def _read_later(part: LexborNode, nodes: list[LexborNode], found: Findings) -> l
 def _may_be_styled(page: bytes) -> bool:
     """Whether it is worth looking for attributes that name an image in few pages only."""
     lower = page.lower()
-    return b"url(" in lower or b"background=" in lower
+    if b"url(" in lower or b"background=" in lower:
+        return True
+    return b"image-set(" in lower or _ESCAPED_STYLE.search(lower) is not None
 
 
 def _is_drawn(title: LexborNode) -> bool:

@@ -89,6 +89,8 @@ REQUISITES = [
     ("<input type=IMAGE src=b.gif>", ["b.gif"]),
     ("<body background=bg.gif>", ["bg.gif"]),
     ("<p style=\"background:url('x.png')\">", ["x.png"]),
+    ("<p style=\"background:image-set('x.png' 2x)\">", ["x.png"]),
+    (r"<p style='background:\75rl(x.png)'>", ["x.png"]),
     ("<style>@import 'i.css'; p{background:url(y.png)}</style>", ["i.css", "y.png"]),
     ("<svg><image href=i.svg /><use xlink:href=u.svg#part /><use href='#here' /></svg>", ["i.svg", "u.svg"]),
     ("<img src=data:image/png;base64,AA><img src=''>", []),
