@@ -14,6 +14,7 @@ from webarc.crawler.tags import all_tags, attributes_of
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
 _QUOTED = r'"([^"\\]*+(?:\\.[^"\\]*+)*)"?'
 _PARAMETER = re.compile(rf""";\s*+([^;=\s]*+)\s*+(?:=\s*+(?:{_QUOTED}|'([^']*+)'?|([^\s;,"']*+)))?[^;]*+""")
+_QUOTED_PAIR = re.compile(r"\\(.)")
 _META_CONTENT = re.compile(r"""charset\s*+=\s*+(?:"([^"]++)"|'([^']++)'|([^\s;"']++))""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
 _XML_OF_TWO_BYTES = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
@@ -37,12 +38,12 @@ def css_charset(body: bytes, content_type: str) -> str:
 
 @lru_cache(maxsize=256)
 def header_charset(content_type: str) -> str | None:
-    """The encoding that a Content-Type header names, if browsers know it."""
+    """The encoding that a Content-Type header names, if browsers know it: the first one that has a value."""
     if "=" not in content_type:
         return None
-    for name, *values in _PARAMETER.findall(content_type):
-        if name.lower() == "charset":
-            return encoding_named("".join(values))
+    for name, quoted, single, bare in map(re.Match.groups, _PARAMETER.finditer(content_type)):
+        if name.lower() == "charset" and (bare or quoted is not None or single is not None):
+            return encoding_named(_QUOTED_PAIR.sub(r"\1", quoted) if quoted else single or bare or "")
     return None
 
 

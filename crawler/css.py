@@ -10,13 +10,16 @@ from webarc.crawler.charset import css_charset
 from webarc.crawler.expressions import many
 from webarc.crawler.joins import Joiner
 
-_COMMENT = r"/\*[^*]*+" + many(r"\*++[^*/][^*]*+", "comment") + r"(?:\*++/?)?"
 _BLANK = r"[ \t\n\r\f]"
 # The blank that ends the number of a character belongs to it, and so do both signs of a line end there.
 _NUMBER = rf"[0-9a-fA-F]{{1,6}}+(?:\r\n|{_BLANK})?"
 _BARE = r"""(?=[^ \t\n\r\f"'()])[^ \t\n\r\f"'()\\]*+""" + many(
     rf"""\\(?:{_NUMBER}|[^\n\r\f])[^ \t\n\r\f"'()\\]*+""", "bare_escapes"
 )
+
+
+def _comment(name: str) -> str:
+    return r"/\*[^*]*+" + many(r"\*++[^*/][^*]*+", name) + r"(?:\*++/?)?"
 
 
 def _string(name: str) -> str:
@@ -27,19 +30,38 @@ def _string(name: str) -> str:
     )
 
 
-# All begin with a character or class, which is tried soonest; hence what stands before `url(` is looked at behind it.
-_TOKEN = re.compile(
-    rf"""
-      {_COMMENT}
+def _spelled(word: str) -> str:
+    """A word in which every character may be escaped, by its number or, if it is no digit of one, as it is."""
+    after = rf"(?:\r\n|{_BLANK})?"
+    found = []
+    for char in word:
+        as_it_is = "" if char in "abcdef" else f"|{char}"
+        number = f"(?:{ord(char):x}|{ord(char.upper()):x})"
+        found.append(rf"(?:{char}|\\(?:(?:0{{4}}{number}|0{{0,3}}{number}(?![0-9a-f])){after}{as_it_is}))")
+    return f"(?i:{''.join(found)})"
+
+
+def _tokens(url: str, at_import: str, image_set: str) -> re.Pattern[str]:
+    gap = rf"{_BLANK}*+" + many(rf"{_comment('gap_comment')}{_BLANK}*+", "gap")
+    return re.compile(
+        rf"""
+      {_comment("comment")}
     | @(?i:namespace)\b[^;]*+                               # names a vocabulary, not a file
-    | @(?i:import)\s*+(?P<imported>{_string("imported")})
-    | [uU](?i:rl)\((?<![\w-]....){_BLANK}*+(?:(?P<quoted>{_string("quoted")})|(?P<bare>{_BARE}){_BLANK}*+(?=[)]|\Z))
-    | [iI](?i:mage)-(?i:set)\((?P<set>)
+    | {at_import}{gap}(?P<imported>{_string("imported")})
+    | {url}{_BLANK}*+(?:(?P<quoted>{_string("quoted")})|(?P<bare>{_BARE}){_BLANK}*+(?=[)]|\Z))
+    | {image_set}\((?P<set>)
     | {_string("string")}
     """,
-    re.VERBOSE | re.DOTALL,
-)
-_NESTING = re.compile(rf"[()]|{_COMMENT}|{_string('any')}", re.DOTALL)
+        re.VERBOSE | re.DOTALL,
+    )
+
+
+# All begin with a character or class, which is tried soonest; hence what stands before `url(` is looked at behind it.
+_TOKEN = _tokens(r"[uU](?i:rl)\((?<![\w-]....)", "@(?i:import)", "[iI](?i:mage)-(?i:set)")
+_ESCAPED_TOKEN = _tokens(rf"(?<![\w-]){_spelled('url')}\(", f"@{_spelled('import')}", _spelled("image-set"))
+# Escapes of letters are as rare in style sheets as other ones are frequent.
+_ESCAPED_LETTER = re.compile(r"\\(?:[g-zG-Z-]|0{0,4}(?:2[dD]|[4-7][0-9a-fA-F])(?![0-9a-fA-F]{2}))")
+_NESTING = re.compile(rf"[()]|{_comment('comment')}|{_string('any')}", re.DOTALL)
 _DEPTH = {"(": 1, ")": -1}
 _REFERENCES = ("imported", "quoted", "bare")
 _LONGEST_TYPE = 20
@@ -65,7 +87,8 @@ def references(text: str) -> Iterator[str]:
 def places(text: str) -> Iterator[tuple[int, int]]:
     """Where the references of a style sheet or style attribute stand, with their quotes."""
     end_of_set = 0
-    for token in _TOKEN.finditer(text):
+    tokens = _ESCAPED_TOKEN if "\\" in text and _ESCAPED_LETTER.search(text) else _TOKEN
+    for token in tokens.finditer(text):
         kind, start = token.lastgroup, token.start()
         if kind == "set" and start >= end_of_set:
             end_of_set = _end_of_set(text, token.end())

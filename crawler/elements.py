@@ -16,6 +16,8 @@ REQUISITES = {
 NO_DOCUMENT = {"dns-prefetch", "preconnect"}
 # The reference of an anchor that leads to the page itself, or to the base that the page names.
 ITSELF = "#"
+# URLs are read without these around them.
+_BLANK = "".join(map(chr, range(0x21)))
 # What other sites and programs show of a page.
 SHOWN = {
     *(f"og:{kind}{part}" for kind in ("image", "video", "audio") for part in ("", ":url", ":secure_url")),
@@ -64,7 +66,7 @@ def read_anchor(found: Findings, attributes: Attributes) -> None:
     href = attributes.get("href") or attributes.get("xlink:href")
     if href and "#" in href:
         href = without_fragment(href)
-    if not href:
+    if not href or (href[0] <= " " and _is_itself(href)):
         if "href" not in attributes and "xlink:href" not in attributes:
             return
         href = ITSELF
@@ -79,6 +81,11 @@ def without_fragment(href: str) -> str:
     before = href[: href.index("#")]
     # A blank at the end would be taken for one around the reference, but here it is a part of it.
     return href if before[-1:].isspace() else before
+
+
+def _is_itself(href: str) -> bool:
+    """Whether nothing but blanks stands before the fragment of a reference."""
+    return href.lstrip(_BLANK)[:1] in ("", "#")
 
 
 def _has_nofollow(rel: str | None) -> bool:

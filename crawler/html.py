@@ -29,9 +29,12 @@ _MOST_FRAMES = 1_000
 _DEEPEST_FRAME = 5
 _TAGS = Tags(frozenset({*READERS, "use"}))
 _STYLES = re.compile(rb"""[\s"'/](?:style|background)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']++)""", re.IGNORECASE)
+_ESCAPED_STYLE = re.compile(rb"""style\s*+=\s*+["']?+[^"'>=\\]*+\\""")
 _SELF_CLOSED = re.compile(
     r"<(script|style|title|textarea|iframe|noframes|noembed|xmp)([\s/][^<>]*+)(?<=/)>", re.IGNORECASE | re.ASCII
 )
+# References that are passed by when pages are read quickly, since without a base they lead nowhere.
+_ITSELF = re.compile(rb'href="(?:#|[\x00-\x20]++")')
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 
@@ -70,7 +73,7 @@ def read_html(body: bytes, url: str, content_type: str, agent: str = "webarc") -
     plain = charset == "utf-8" and "xhtml" not in content_type.lower()
     page = body.removeprefix(BOM_UTF8) if plain else _as_utf8(body, charset, content_type)
     found = Findings(agent)
-    if not read_quickly(page, found) or _is_cut(found) or (found.base is not None and b'href="#' in page):
+    if not read_quickly(page, found) or _is_cut(found) or (found.base is not None and _ITSELF.search(page)):
         found = Findings(agent)
         read_thoroughly(_as_utf8(body, charset, content_type), found)
     base = base_of(found.base, url)
@@ -154,6 +157,7 @@ def _walk(page: bytes, found: Findings) -> None:
             for node in part.css("[style],[background]"):
                 read_style(found, node.attributes)
         parts.extend(_read_later(part, later, found))
+        readers = _IN_TEMPLATE
 
 
 def _later(_: Findings, __: Attributes) -> None:
@@ -164,6 +168,8 @@ _BY_ID = {
     create_tag(name).tag_id: reader
     for name, reader in {**READERS, **dict.fromkeys(("title", "style", "svg", "template"), _later)}.items()
 }
+# A base in a template means nothing.
+_IN_TEMPLATE = {tag: reader for tag, reader in _BY_ID.items() if reader is not READERS["base"]}
 
 
 def _read_later(part: LexborNode, nodes: list[LexborNode], found: Findings) -> list[LexborNode]:
@@ -184,7 +190,9 @@ def _read_later(part: LexborNode, nodes: list[LexborNode], found: Findings) -> l
 def _may_be_styled(page: bytes) -> bool:
     """Whether it is worth looking for attributes that name an image in few pages only."""
     lower = page.lower()
-    return b"url(" in lower or b"background=" in lower
+    if b"url(" in lower or b"background=" in lower:
+        return True
+    return b"image-set(" in lower or _ESCAPED_STYLE.search(lower) is not None
 
 
 def _is_drawn(title: LexborNode) -> bool:

@@ -40,6 +40,7 @@ from webarc.crawler.keeping import KeeperLine
 from webarc.crawler.manners import Manners
 from webarc.crawler.processes import adopt_orphans, end_descendants
 from webarc.crawler.reader import ReaderLine
+from webarc.crawler.reading import is_readable
 from webarc.crawler.reporting import Reporter
 from webarc.crawler.resumption import Resumption
 from webarc.crawler.ring import Ring
@@ -354,12 +355,16 @@ class Instance:
         item.current = self._current(host_of(item.url), [arc]).get(arc)
 
     def _stored(self, domain: str, row: CurrentRow) -> tuple[bytes, dict[str, str]] | None:
-        """The bytes of a stored page, and the headers that it came with."""
+        """The bytes of a stored page, and the headers that it came with; no bytes of what is never read."""
+        read = is_readable(row.declared_type or row.mime_type)
+        # Pictures may come from a thousand hosts, and each of these would need a git process for their headers alone.
+        if not read and domain not in self._owned:
+            return None
         objects, tip = self._objects_of(domain) or (None, "")
         if objects is None:
             return None
         try:
-            body = objects.read(row.blob or f"{tip}:{row.arc}/{row.file}")
+            body = objects.read(row.blob or f"{tip}:{row.arc}/{row.file}") if read else b""
             return None if body is None else (body, headers_of(objects.read(f"{tip}:{row.arc}/data.xml") or b""))
         except Damaged as error:
             self._problems.append(f"the stored copy of {row.url} cannot be read: {error}")

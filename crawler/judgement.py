@@ -27,14 +27,13 @@ from webarc.errors import BadURL
 from webarc.sql.rows import CurrentRow
 
 _GONE = (404, 410)
-_NOTHING_READ = Reading(None, "")
 
 
 class Judgement:
     """Judges answers one by one; what it decides is in the frontier, what is worth keeping goes to the archive side.
 
-    Documents are read by another process meanwhile: such answers are decided on in `listen` or `settle`. Nothing
-    that is called from there waits: questions and captures are queued, and while too many are, `has_room` says so.
+    Documents are read by another process meanwhile: answers are decided on in `listen` or `settle`. Nothing that is
+    called from there waits: questions and captures are queued, and while too many are, `has_room` says so.
     """
 
     def __init__(
@@ -140,9 +139,9 @@ class Judgement:
 
     def _not_modified(self, item: Item, answer: Answer, row: CurrentRow) -> None:
         content_type = row.declared_type or row.mime_type
-        if self._trail.open and is_readable(content_type):
+        if self._trail.open:
             question = self._question(item, answer, row.sha256, row.declared_type, content_type, row.charset)
-            if self._trail.traps.samples(item.url):
+            if is_readable(content_type) and self._trail.traps.samples(item.url):
                 question = question._replace(compare=True)
             self._reader.ask(question, partial(self._remembered, item, answer, row, question))
         else:
@@ -187,15 +186,14 @@ class Judgement:
         part = answer.request.target
         assert part is not None, "pages are always fetched into a file"
         slot = self._shelf.put(answer, part)
-        if not is_readable(content_type):
-            self._store(item, answer, slot, _NOTHING_READ)
-            return
         question = self._question(item, answer, answer.sha256, media_type(content_type), content_type)
-        compare = self._trail.compares(item)
-        if slot is None:
-            question = question._replace(place=str(part), compare=compare)
+        if not is_readable(content_type):
+            # Its headers may name something nevertheless; that they do not is remembered, too, for an answer of 304.
+            question = question._replace(body=b"", length=0)
+        elif slot is None:
+            question = question._replace(place=str(part), compare=self._trail.compares(item))
         else:
-            question = question._replace(start=slot.start, compare=compare)
+            question = question._replace(start=slot.start, compare=self._trail.compares(item))
         self._reader.ask(question, partial(self._understood, item, answer, slot))
 
     def _understood(self, item: Item, answer: Answer, slot: Slot | None, reading: Reading | None) -> None:

@@ -62,6 +62,8 @@ def read(body: bytes, url: str, content_type: str, *, follow: bool, agent: str |
 
 def _document(body: bytes, url: str, content_type: str, *, follow: bool, agent: str | None) -> Reading:
     kind = media_type(content_type)
+    if kind not in _READABLE:
+        return Reading(None, "")
     if is_feed(body, kind):
         feed = read_feed(body, url, content_type)
         links, unfollowed = (feed.links, []) if follow else ([], feed.links)

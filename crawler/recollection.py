@@ -19,7 +19,7 @@ from webarc.crawler.reading import Reading
 from webarc.sql.statements import statement
 
 # To be raised whenever pages are read in another way than before.
-_READING = "3"
+_READING = "4"
 _BATCH = 1_000
 # What stands between URLs, and between kinds of them; neither is ever in a URL.
 _URL, _KIND = "\n", "\0"

@@ -103,8 +103,8 @@ class Page:
     def _written_base(self) -> str | None:
         if "<base" not in self.source.text.lower():
             return None
-        bases = (tag.attributes.get("href") for tag in tags(self.source.text, self._xml) if tag.name == "base")
-        first = next(filter(None, bases), None)
+        bases = (tag for tag in tags(self.source.text, self._xml) if tag.name == "base" and not tag.is_inert)
+        first = next(filter(None, (tag.attributes.get("href") for tag in bases)), None)
         return None if first is None else self._value(first)
 
     def _relink(self, tag: Tag) -> None:

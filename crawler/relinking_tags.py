@@ -38,17 +38,18 @@ class Attribute(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A start tag, the place behind it, and the end of the raw text there."""
+    """A start tag, the place behind it, the end of the raw text there, and whether it is in a template."""
 
     name: str
     attributes: dict[str, Attribute]
     end: int
     text_end: int
+    is_inert: bool
 
 
 def tags(text: str, xml: bool = False) -> Iterator[Tag]:
     """The start tags of a page; of attributes of one name the first counts."""
-    position, foreign = 0, int(xml)
+    position, foreign, templates = 0, int(xml), 0
     while found := _NEXT.search(text, position):
         slash, name = found.groups()
         if name is None:
@@ -61,13 +62,15 @@ def tags(text: str, xml: bool = False) -> Iterator[Tag]:
         position = end
         if name in _FOREIGN and not xml and text[end - 2] != "/":
             foreign = max(0, foreign + (-1 if slash else 1))
+        if name == "template" and (text[end - 2] != "/" if xml else not foreign or slash):
+            templates = max(0, templates + (-1 if slash else 1))
         if slash:
             continue
         if name == "plaintext" and not foreign:
             return
         if name in (_RAW_IN_XML if foreign else _RAW) and not (foreign and text[end - 2] == "/"):
             position = _end_of_raw(name, text, end)
-        yield Tag(name, attributes, end, position)
+        yield Tag(name, attributes, end, position, templates > 0)
 
 
 def _attributes(text: str, position: int) -> tuple[dict[str, Attribute], int]:

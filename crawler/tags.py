@@ -38,6 +38,8 @@ _FOREIGN = {
     "math": frozenset(("annotation-xml", "mi", "mn", "mo", "ms", "mtext")),
 }
 _HOLDERS = frozenset(name for holders in _FOREIGN.values() for name in holders)
+_INERT = "template"
+_OPENED = frozenset((*_FOREIGN, _INERT))
 _ENDS = frozenset(("br", "p"))
 _BREAKS = _ENDS.union(
     ("b", "big", "blockquote", "body", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "font"),
@@ -72,17 +74,20 @@ class Tags:
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names.union(_RAW)
-        wanted = "|".join(sorted(self._names.union(_FOREIGN)))
+        wanted = "|".join(sorted(self._names.union(_OPENED)))
         other = rf"<(?:/|(?!(?:{wanted}|plaintext){_NAME_END})){_NAME}{_rest('others')}"
         self._next = _next(rf"{_SKIPPED}|{other}", rf"<(?P<slash>)(?P<name>{wanted})")
-        inside = "|".join(sorted(self._names.union(_FOREIGN, _HOLDERS, _BREAKS)))
+        inside = "|".join(sorted(self._names.union(_OPENED, _HOLDERS, _BREAKS)))
         other = rf"</?+(?!(?:{inside}){_NAME_END}){_NAME}{_rest('others')}"
         tag = rf"<(?P<slash>/?+)(?P<name>{inside})"
         self._next_inside = _next(rf"{_SKIPPED}|{other}", tag)
         self._next_drawn = _next(rf"{_CDATA}|{_SKIPPED}|{other}", tag)
 
     def find(self, page: bytes) -> Iterator[tuple[str, dict[str, str], str]]:
-        """Name, attributes and raw text of each tag in a UTF-8 page; script, style and title always come, too."""
+        """Name, attributes and raw text of each tag in a UTF-8 page; script, style and title always come, too.
+
+        A title of a drawing does not, nor a base in a template, which means nothing there.
+        """
         end, drawing = 0, _Drawing()
         while (found := self._next_in(drawing).match(page, end)) and found.end() > end:
             end = found.end()
@@ -97,10 +102,10 @@ class Tags:
                 end += len(text)
             elif name == "style":
                 text = page[end : _end_of_sheet(page, end)]
-            titles_drawing = drawing and name == "title"
-            if drawing or name in _FOREIGN:
+            is_none = (name == "title" and drawing.is_drawn) or (name == "base" and drawing.is_inert)
+            if drawing or name in _OPENED:
                 drawing.start(name, attributes)
-            if name in self._names and not titles_drawing:
+            if name in self._names and not is_none:
                 yield name, attributes_of(attributes), text.decode("utf-8", "replace")
 
     def _next_in(self, drawing: _Drawing) -> re.Pattern[bytes]:
@@ -110,7 +115,10 @@ class Tags:
 
 
 class _Drawing:
-    """Which parts of drawings (SVG) and formulas are open: in them, other tags have raw text than elsewhere."""
+    """Which parts of drawings (SVG) and formulas are open: in them, other tags have raw text than elsewhere.
+
+    Templates, too: the stack is that of the tree builder, as far as it matters here.
+    """
 
     def __init__(self) -> None:
         self._open: list[str] = []
@@ -123,11 +131,21 @@ class _Drawing:
         """Whether what comes next is a part of a drawing, not of HTML inside one."""
         return bool(self._open) and self._open[-1] in _FOREIGN
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether what comes next is in a drawing, be it a part of it or not."""
+        return not _FOREIGN.keys().isdisjoint(self._open)
+
+    @property
+    def is_inert(self) -> bool:
+        """Whether what comes next is in a template."""
+        return _INERT in self._open
+
     def start(self, name: str, attributes: bytes) -> None:
         """There is a start tag."""
         if self.is_foreign and name in _BREAKS and (name != "font" or attributes_of(attributes).keys() & _OF_FONTS):
             self._leave()
-        elif self._opens(name) and len(self._open) < _DEEPEST and not _closes_itself(attributes):
+        elif self._opens(name) and len(self._open) < _DEEPEST and not _closes_itself(name, attributes):
             self._open.append(name)
 
     def end(self, name: str) -> None:
@@ -140,7 +158,7 @@ class _Drawing:
 
     def _opens(self, name: str) -> bool:
         if not self.is_foreign:
-            return name in _FOREIGN
+            return name in _OPENED
         kind = self._open[-1]
         return name == kind or name in _FOREIGN[kind]
 
@@ -218,9 +236,9 @@ def _end_of_sheet(page: bytes, start: int) -> int:
     return found.end() if found else start
 
 
-def _closes_itself(attributes: bytes) -> bool:
-    """Whether the slash at the end of a tag is no part of a value."""
-    if not attributes.endswith(b"/"):
+def _closes_itself(name: str, attributes: bytes) -> bool:
+    """Whether a tag of a drawing ends with a slash that is no part of a value."""
+    if name == _INERT or not attributes.endswith(b"/"):
         return False
     *_, last = [None, *_PAIR.finditer(attributes.decode("latin-1"))]
     return last is None or last.end() < len(attributes)

@@ -144,6 +144,38 @@ def test_what_only_the_headers_said_is_remembered(webarc: Webarc) -> None:
         assert depths(webarc, site) == first
 
 
+def test_headers_of_what_is_not_read_itself_are_read_and_remembered(webarc: Webarc) -> None:
+    def unchanged(page: Page) -> Route:
+        return lambda request: Page("", 304, type="") if "if-none-match" in request.headers else page
+
+    def answer(body: bytes, kind: str, name: str) -> Route:
+        headers = [("Link", f"</{name}/next>; rel=next, </{name}/s.css>; rel=stylesheet")]
+        return unchanged(Page(body, type=kind, headers=headers, etag='"1"'))
+
+    pages: dict[str, Route] = {
+        "/d/": "<a href=doc>x</a><img src=pic>",
+        "/d/doc": answer(b"%PDF-1.4", "application/pdf; charset=utf-8", "pdf"),
+        "/d/pic": answer(b"\x89PNG\r\n\x1a\n", "image/png", "png"),
+        **dict.fromkeys(("/pdf/next", "/png/next"), "x"),
+        **dict.fromkeys(("/pdf/s.css", "/png/s.css"), ANY),
+    }
+    with Site(pages) as site:
+        first = depths(webarc, site)
+        assert first == {
+            "/d/": 0,
+            "/d/doc": 1,
+            "/d/pic": 0,
+            "/pdf/next": 2,
+            "/pdf/s.css": 1,
+            "/png/next": 1,
+            "/png/s.css": 0,
+        }
+        assert depths(webarc, site) == first
+        shutil.rmtree(webarc.archive / ".webarc" / "cache")
+        assert depths(webarc, site) == first
+        assert depths(webarc, site) == first
+
+
 def depths(webarc: Webarc, site: Site) -> dict[str, int | None]:
     """How far from the start page a crawl found every URL; None for what it only knows from before."""
     rows = webarc.report("--no-trap-detection", site.url("/d/")).values()

@@ -42,6 +42,13 @@ URL = "http://h.test/css/site.css"
         ("a{b:url(open.png", ["open.png"]),
         ("a{b:url(x.png)}c{d:url(x.png)}", ["x.png"]),
         ("a{b:my-url(no.png)}", []),
+        (r"a{b:\75rl(z.png)}", ["z.png"]),
+        (r"a{b:ur\6c(z.png)}c{d:U\r\00006C ('y.png')}", ["z.png", "y.png"]),
+        ("a{b:\\75\r\nrl(z.png)}c{d:my-\\75rl(no.png)}e{f:\\75\n rl(no.png)}", ["z.png"]),
+        (r"@\69mport 'a.css';@\49 \4dport'b.css';@\0000069mport 'no.css'", ["a.css", "b.css"]),
+        (r"a{b:i\6d age\2dset('a.png' 1x)}c{d:i\6dage-set('no.png' 1x)}", ["a.png"]),
+        (r"a{content:'\75rl(no.png)'}b{c:url(\75rl.png)}", ["url.png"]),
+        ("@import/**/'a.css';@import /* x */ /**//***/ \"b.css\";@import/*'no.css'*/;/*", ["a.css", "b.css"]),
     ],
 )
 def test_references(text: str, names: list[str]) -> None:
@@ -72,11 +79,20 @@ def test_a_style_sheet_in_utf_16() -> None:
         "url(\\28 ",
         "url(\\\n",
         "@namespace ",
+        "@import/**/",
+        "@import /*",
+        "@import/**/ /*",
+        "\\75",
+        "\\75rl(",
+        "\\75 rl('",
+        "@\\69mport/**/",
     ],
 )
 def test_no_style_sheet_takes_long(piece: str) -> None:
     began = perf_counter()
     read_css(piece * 100_000, URL)
+    read_css(r"\75rl(" + piece * 100_000, URL)
+    read_css("@import" + piece * 100_000, URL)
     assert perf_counter() - began < 2
 
 

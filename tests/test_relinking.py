@@ -55,6 +55,14 @@ PAGES = [
     ("<a href=#top>x</a><a href=''>y</a><a href>z</a>", "<a href=#top>x</a><a href=''>y</a><a href>z</a>"),
     ("<a href=mailto:a@b.c>x</a><a href=http://>y</a>", "<a href=mailto:a@b.c>x</a><a href=http://>y</a>"),
     ("<base href=/ target=_top><a href=b>x</a>", '<base href="" target=_top><a href="../b.html">x</a>'),
+    (
+        "<template><base href=/no/></template><a href=a>x</a>",
+        '<template><base href=""></template><a href="a.html">x</a>',
+    ),
+    (
+        "<template><template></template><base href=/no/></template><base href=/><a href=b>x</a>",
+        '<template><template></template><base href=""></template><base href=""><a href="../b.html">x</a>',
+    ),
     ("<base href=/b><a href=#p>x</a>", '<base href=""><a href="../b.html#p">x</a>'),
     (
         "<base href=/b><a href=''>x</a><a href>y</a>",
