@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import re
+from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote
+from uuid import UUID
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,3 +93,72 @@ def test_an_error_page_that_repeats_the_url_says_the_same() -> None:
     first = fingerprints(b"<p>/gone/page.html was not found", "utf-8", "http://h/gone/page.html", html=True)
     second = fingerprints(b"<p>/3f9a was not found", "utf-8", "http://h/3f9a", html=True)
     assert first[1] == second[1] != "" and first[0] != second[0]
+
+
+PAGE = "http://h/page?id=17"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "<img src=/x.png alt='a red house'>",
+        "<p title='a red house'></p>",
+        "<meta name=description content='a red house'>",
+        "<meta property=og:title content='a red house'>",
+        "<script>window.data = {'text': 'a red house'}</script>",
+        '<script type=application/json>{"name": "Anna"}</script>',
+        "<div data-page='{&quot;name&quot;: &quot;Anna&quot;}'></div>",
+        "<svg viewBox='0 0 9 9'><path d='M17 0L3 9'/></svg>",
+        "<img src='data:image/png;base64,AAAA'>",
+        "<input value=Anna>",
+    ],
+)
+def test_what_is_not_in_the_text_makes_pages_differ(other: str) -> None:
+    assert said(f"<p>text{other}", PAGE) != said("<p>text", PAGE)
+    numbers = re.sub(r"(?<=[ =])[0-9]", "8", other)
+    assert "svg" in other or said(f"<p>text{numbers}{other}", PAGE) == said(f"<p>text{other}", PAGE)
+
+
+def test_what_differs_whenever_a_page_is_sent_does_not_count() -> None:
+    rng = random.Random(5)
+
+    def page() -> str:
+        code, raw = rng.randbytes(24), rng.randbytes(24)
+        return (
+            f"<meta name=csrf-token content={b64encode(raw).decode()}><p>text <input type=hidden value={code.hex()}>"
+            f"<script nonce={code.hex()}>a.b = {{'id': '{UUID(bytes=raw[:16])}', 't': {rng.random()}, "
+            f"'k': '{b64encode(code).decode()}', 'at': 'Mon, {rng.randrange(28)} Nov 2026', 'u': '/x/{code.hex()}'}}"
+            f"</script><i data-key={urlsafe_b64encode(raw).decode()} data-day='{rng.choice(('Mon', 'Tue'))}'></i>"
+            f"<a title='{rng.randrange(28)}. November' href=/>x</a><svg id={code.hex()}><path d='M1 2'/></svg>"
+        )
+
+    assert len({said(page(), PAGE) for _ in range(200)}) == 1
+
+
+def leads(url: str, *links: str) -> str:
+    return fingerprints(b"<p>text", "utf-8", url, links, html=True)[2]
+
+
+def test_links_out_of_the_pattern_count_wherever_they_lead() -> None:
+    plain = leads(PAGE, "http://h/")
+    assert leads(PAGE, "http://h/", "http://h/page?id=18", f"{PAGE}&print=1") == plain
+    assert len({leads(PAGE, "http://h/", f"http://site{number}.example/") for number in range(5)} | {plain}) == 6
+    assert leads(PAGE, "http://h/", "http://images.example/17.jpg") != leads(
+        PAGE, "http://h/", "http://images.example/18.jpg"
+    )
+
+
+def test_to_share_a_page_or_to_note_its_date_leads_to_the_same_from_all_pages() -> None:
+    def shared(day: int) -> str:
+        url = f"http://h/cal?date=2026-11-{day}"
+        address = quote(url, "")
+        return leads(
+            url,
+            f"https://share.example/?u={address}",
+            f"https://dates.example/add?dates=202611{day}T100000Z&name=x",
+            f"https://dates.example/feed?url=webcal%3A%2F%2Fh%2Fall&name=November%202026,%20{day}",
+        )
+
+    assert shared(11) == shared(12)
+    first, second = (leads(PAGE, f"https://dates.example/add?dates=202611{day}T100000Z") for day in (11, 12))
+    assert first != second
