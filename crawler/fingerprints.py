@@ -16,7 +16,7 @@ from webarc.crawler.calendar_words import CALENDAR_WORDS
 from webarc.crawler.limits import origin_of
 from webarc.crawler.particulars import Particulars, particulars
 from webarc.crawler.tags import is_monstrous
-from webarc.crawler.url_patterns import DATE, is_view_of, patterns_of
+from webarc.crawler.url_patterns import DATE, date_pattern, is_view_of, patterns_of
 
 Fingerprints = tuple[str, str, str]
 
@@ -70,17 +70,19 @@ def _lines_of(found: Particulars) -> list[list[str]]:
 
 
 def _leading_out(url: str, links: Sequence[str], patterns: list[str]) -> list[str]:
-    """Where a page leads to that is not of a pattern with it."""
+    """Where a page leads: from one with a date to others with a date of the same host is but one way."""
     if not patterns or len(links) > _MOST_LINKS:
         return sorted(links)
     origin, mine = f"{origin_of(url)}/", set(patterns)
-    is_dated = any(DATE in pattern for pattern in patterns)
+    is_dated = bool(date_pattern(patterns))
     found = set()
     for link in links:
         if not link.startswith(origin):
             found.add(_elsewhere(link, url, is_dated=is_dated))
-        elif not is_view_of(link, url) and mine.isdisjoint(patterns_of(link)):
-            found.add(link)
+        elif not is_view_of(link, url):
+            theirs = patterns_of(link)
+            if mine.isdisjoint(theirs):
+                found.add((is_dated and date_pattern(theirs)) or link)
     return sorted(found)
 
 

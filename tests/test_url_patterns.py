@@ -36,11 +36,28 @@ from webarc.crawler.url_patterns import patterns_of, year_of
         ("http://h/april/2031/", ["/{date}/"]),
         ("http://h/events/2031-04-17.html", ["/events/{date}.html"]),
         ("http://h/events/20310417/", ["/events/{date}/"]),
-        ("http://h/a/x/x/x/x/x/y.html", ["/a/x/.../"]),
+        ("http://h/events/month/2026-11/", ["/events/{date}/"]),
+        ("http://h/calendar/week/2026-W47", ["/calendar/{date}"]),
+        ("http://h/calendar/2026/11/month/", ["/calendar/{date}/"]),
+        ("http://h/calendar/2026-11", ["/calendar/{date}"]),
+        ("http://h/calendar/month/2026-11?mini=2026-12", ["/calendar/{date}?{date}"]),
+        ("http://h/cal/month?d=2026-11", ["/cal/{view}?{date}"]),
+        ("http://h/cal/day.php?d=2026-11-17&v=list", ["/cal/day.php?d=2026-11-17&v=*", "/cal/{view}.php?{date}"]),
+        ("http://h/events/list/?tribe-bar-date=2026-11-01", ["/events/{view}/?{date}"]),
+        ("http://h/event/choir?on=2026-11-03", ["/event/choir?{date}"]),
+        ("http://h/event/choir?on=20261103T1900", ["/event/choir?{date}"]),
+        ("http://h/list?on=26-1", ["/list?on=*"]),
+        ("http://h/list?on=20269903", ["/list?on=*"]),
+        ("http://h/list/month", []),
+        ("http://h/a/x/x/x/x/x/y.html", ["/.../"]),
+        ("http://h/a/b/a/y.html", ["/.../"]),
+        ("http://h/a/b/a", []),
+        ("http://h/1/2/1/y.html", []),
+        ("http://h/a/x1/x2/x3/x4/x5/", ["/a/x#/.../"]),
         ("http://h/a/1/2/3/4/5/6/", ["/a/#/.../"]),
         ("http://h/a/b/c/d/e/f/g/h/i/j/k/l/m", ["/a/.../"]),
         (f"http://h/a?{'x=1&' * 20}", ["/a?/.../"]),
-        ("http://h/a/x/y/x/y/x/y/x/y/x/y/", ["/a/x/y/.../"]),
+        ("http://h/a/x/y/x/y/x/y/x/y/x/y/", ["/.../"]),
         *(
             (f"http://127.0.0.1:8080{path}", [])
             for path in ("/", "/p17", "/item/12345/", "/12/", "/a/b/c/d/e/f/g/h.html")
@@ -60,6 +77,12 @@ def test_patterns(url: str, patterns: list[str]) -> None:
         ("http://h/c?month=300", None),
         ("http://h/c?month=3&year=2031", 2031),
         ("http://h/c?d=2031-04-05", 2031),
+        ("http://h/calendar/week/2026-W47", 2026),
+        ("http://h/c?w=2026-W47", 2026),
+        ("http://h/events/20310417/", 2031),
+        ("http://h/issue?date=20310417", 2031),
+        ("http://h/issue?date=17.4.2031", 2031),
+        ("http://h/issue?date=4%2F17%2F2031", 2031),
         ("http://h/p", None),
     ],
 )
@@ -157,6 +180,8 @@ def test_to_share_a_page_or_to_note_its_date_leads_to_the_same_from_all_pages() 
             f"https://share.example/?u={address}",
             f"https://dates.example/add?dates=202611{day}T100000Z&name=x",
             f"https://dates.example/feed?url=webcal%3A%2F%2Fh%2Fall&name=November%202026,%20{day}",
+            f"http://h/cal/day?d=2026-11-{day}",
+            f"http://h/choir?on=2026-11-{day}",
         )
 
     assert shared(11) == shared(12)
