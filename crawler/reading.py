@@ -119,7 +119,7 @@ def with_words(reading: Reading, body: bytes, url: str, content_type: str) -> Re
     html = kind in _HTML or (kind in _UNSURE and _looks_like_html(body))
     if not html and kind != "text/plain":
         return reading
-    named = [*reading.links, *reading.requisites]
+    named = [*reading.links, *reading.requisites, *reading.unfollowed]
     return replace(reading, words=fingerprints(body, reading.charset, url, named, html=html))
 
 
