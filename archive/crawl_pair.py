@@ -22,8 +22,8 @@ class CrawlPair(NamedTuple):
     """Two commitTags, the older one first.
 
     `kind` says what they are. ALIKE: two crawls of the same definition, DIFFERENT: two crawls of which no two are
-    alike, SINGLE: only one crawl, and what came before or after it, GUESTS: no crawl of its own. `links` says whether they
-    followed links.
+    alike, SINGLE: only one crawl, and what came before or after it, GUESTS: no crawl of its own. `links` says whether
+    they followed links.
 
     `crawl` is the newer one of the two crawls; what came after it and changed something is in, up to `new`;
     `passed_over` is how many crawls came later still and changed nothing, `empty` how many of these found nothing.
