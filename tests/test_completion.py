@@ -102,6 +102,38 @@ def test_in_a_real_shell(shell: Shell, crawled: tuple[Webarc, Site]) -> None:
     assert not (webarc.archive.parent / "pwned").exists()
 
 
+def test_files_are_completed_behind_redirections_in_a_real_shell(shell: Shell, crawled: tuple[Webarc, Site]) -> None:
+    here = crawled[0].archive.parent
+    file = here / "kept here.txt"
+    for sign in (">", "> ", ">> ", "2>", "2> ", "&> ", "&>", "< ", "<"):
+        file.touch()
+        shell.completed(f"list {sign}kep\t")
+        assert not (here / "kep").exists(), sign
+        said = file.read_text()
+        assert said.startswith("<webarc>\n<list>\n") or sign[0] in "2<", (sign, said)
+        file.unlink()
+    file.touch()
+    if shell.name != "zsh-sourced":
+        assert shell.completed("crawl < kep\t --dep\t") == ["crawl", "--depth"]
+    if shell.name == "fish":  # bash takes what follows this `&` for another command
+        assert shell.completed("2>&1 crawl --dep\t") == ["crawl", "--depth"]
+    file.unlink()
+
+
+def test_redirections_are_no_arguments(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    for line, wanted in (
+        ("webarc list > x", ["file"]),
+        ("webarc list >x", ["file"]),
+        ("webarc list 2>", ["file"]),
+        ("webarc list <<", []),
+        ("webarc list 2>&1 12", [f"word {site.domain}"]),
+        ("webarc list >'a b' 12", [f"word {site.domain}"]),
+        ("webarc list '>' 12", []),
+    ):
+        assert answer(line, webarc.archive.parent) == wanted, line
+
+
 def test_what_is_offered(crawled: tuple[Webarc, Site]) -> None:
     webarc, site = crawled
     here, root, domain = webarc.archive.parent, site.url(), site.domain
@@ -247,6 +279,8 @@ def test_what_is_offered_is_read_as_it_was_meant(text: str) -> None:
         ("webarc when 'x y' http://a/", ["webarc", "when", "x y"], "http://a/", "//a/b\\ c"),
         ("webarc get http://'a/'", ["webarc", "get"], "http://a/", None),
         ("webarc get \\", ["webarc", "get"], "", "http://a/b\\ c"),
+        ("webarc get>x 2>&1 {a}>>y &>z http://a/", ["webarc", "get"], "http://a/", "//a/b\\ c"),
+        ("webarc get 'a>b' \\> 3>'x y' http://a/", ["webarc", "get", "a>b", ">"], "http://a/", "//a/b\\ c"),
     ],
 )
 def test_a_line_that_is_still_typed(line: str, words: list[str], last: str, typed: str | None) -> None:
