@@ -19,7 +19,7 @@ from webarc.archive.reports import read_urls
 from webarc.archive.tags import tag_name
 from webarc.archive.urls import canonical
 from webarc.cli.main import COMMANDS, cli
-from webarc.errors import CHANGED, WebarcError
+from webarc.errors import CHANGED, MEANINGS, WebarcError
 from webarc.sql.schema import scripts
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -176,6 +176,12 @@ def error_classes(root: type[WebarcError] = WebarcError) -> Iterator[type[Webarc
     yield root
     for child in root.__subclasses__():
         yield from error_classes(child)
+
+
+def test_every_exit_code_means_what_is_documented() -> None:
+    page = (ROOT / "docs" / "exit-codes.md").read_text()
+    documented = {int(code): meaning for code, meaning in re.findall(r"^\| (\d+) \| ([^|]*) \|", page, re.MULTILINE)}
+    assert documented == MEANINGS
 
 
 def test_every_exit_code_is_documented() -> None:
