@@ -197,11 +197,17 @@ def show_table(context: Context, results: list[Result]) -> None:
 
 def remarks(result: Result) -> list[str]:
     """What the table cannot say about a domain."""
-    return [*troubles(result), *(f"{result.domain}: also committed {tag}" for tag in result.also)]
+    from webarc.archive.remark import Remark
+
+    others: list[str] = [each for each in result.warnings if isinstance(each, Remark)]
+    others += [f"also committed {tag}" for tag in result.also]
+    return [*troubles(result), *(f"{result.domain}: {other}" for other in others)]
 
 
 def troubles(result: Result) -> list[str]:
     """What did not go as it should."""
+    from webarc.archive.remark import Remark
+
     said = [f"{result.domain}: {result.error}"] if result.error else []
     if result.reason and not result.error:
         said.append(f"{result.domain}: {_why(result.reason)}")
@@ -211,7 +217,8 @@ def troubles(result: Result) -> list[str]:
             "finds the same, or now with --allow-removals."
         )
     said += [f"{result.domain}: {failure}" for failure in result.failures]
-    return [*said, *(f"{result.domain}: {warning}" for warning in result.warnings)]
+    warnings = [each for each in result.warnings if not isinstance(each, Remark)]
+    return [*said, *(f"{result.domain}: {warning}" for warning in warnings)]
 
 
 def _why(reason: str) -> str:

@@ -208,8 +208,10 @@ def _complaint(error: click.UsageError) -> str:
 
         if hint := instead_of(error.option_name):
             return f"there is no option {error.option_name}; {hint}"
-    near = get_close_matches(error.option_name, error.possibilities or [], 1)
-    guess = f", did you mean {near[0]}?" if near else ""
+    # Without the dashes, which all of them have and which would make any two look alike.
+    names = {name.lstrip("-"): name for name in error.possibilities or ()}
+    near = get_close_matches(error.option_name.lstrip("-"), names, 1, 0.7)
+    guess = f", did you mean {names[near[0]]}?" if near else ""
     return f"there is no option {error.option_name}{guess}"
 
 
