@@ -7,7 +7,7 @@ waited for, and nothing is written, not even the files that SQLite makes beside 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -36,9 +36,13 @@ class KnownUrls:
 
 
 @contextmanager
-def known_urls(index: Path, domain: str) -> Iterator[KnownUrls]:
-    """The URLs of a domain that the index knows; raises sqlite3.Error if it cannot be read at once."""
+def known_urls(index: Path, domain: str, arc_of: Callable[[str], str]) -> Iterator[KnownUrls]:
+    """The URLs of a domain that the index knows; raises sqlite3.Error if it cannot be read at once.
+
+    `arc_of` tells the ARC of a URL: a page that was forgotten has no version there any more.
+    """
     with closing(_opened(index)) as connection:
+        connection.create_function("arc_of", 1, arc_of, deterministic=True)
         yield KnownUrls(connection, domain)
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tests.crawls import Webarc, environment
 from tests.servers import Site
 from tests.shells import Shell
+from webarc.archive.layout import arc_of
 from webarc.cli.beginnings import Beginning, SortedList, beginnings
 from webarc.cli.typed_line import TypedLine
 
@@ -148,6 +149,9 @@ def test_what_is_offered(crawled: tuple[Webarc, Site]) -> None:
         (f"webarc verify {domain} ", {domain}),
         ("webarc get http", {"http://", "https://"}),
         ("webarc get http://12", {root}),
+        ("webarc get http://", {root}),
+        ("webarc get ftp://", set()),
+        ("webarc crawl gopher://12", set()),
         (f"webarc get {root}news", {site.url(page) for page in PAGES[:2]}),
         (f"webarc get {root}gone", set()),
         ("webarc crawl --engine ", {"webarc", "wget"}),
@@ -191,6 +195,15 @@ def test_where_there_is_no_archive_or_a_broken_one_nothing_is_said(tmp_path: Pat
     assert offered("webarc crawl --sc", tmp_path) == {"--scope"}
 
 
+def test_pages_that_were_forgotten_are_not_offered(tmp_path: Path) -> None:
+    webarc = Webarc(tmp_path / "archive")
+    with Site({"/": "<a href=/a1>a</a><a href=/a2>b</a>", "/a1": "one", "/a2": "two"}) as site:
+        webarc.crawl(site.url())
+        webarc.crawl(site.url())
+        assert webarc.run("forget", site.url("/a1"), "--reason", "test", "--yes").code == 0
+        assert offered(f"webarc get {site.url('/a')}", tmp_path) == {site.url("/a2")}
+
+
 def traces(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(path): (path.lstat().st_mtime_ns, path.lstat().st_size) for path in folder.rglob("*")}
 
@@ -204,11 +217,17 @@ def large(crawled: tuple[Webarc, Site], tmp_path_factory: pytest.TempPathFactory
     inside.mkdir(parents=True)
     (folder / "archive" / "example.org" / ".git").mkdir(parents=True)
     with closing(sqlite3.connect(webarc.archive / ".webarc" / "index.db")) as small:
-        (layout,) = small.execute("SELECT sql FROM sqlite_schema WHERE name = 'sighting'").fetchone()
+        made = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name IN ('sighting', 'version') ORDER BY name"
+        layouts = [layout for (layout,) in small.execute(made)]
+        columns = len(small.execute("PRAGMA table_info(version)").fetchall())
     urls = [f"https://example.org/{kind}/{number:05}.html" for kind in ("news", "shop") for number in range(50_000)]
     with closing(sqlite3.connect(inside / "index.db")) as index:
         index.execute("PRAGMA journal_mode = WAL")
-        index.execute(layout)
+        for layout in layouts:
+            index.execute(layout)
+        rest = ("",) * (columns - 3)
+        versions = (("example.org", arc_of(url), 1, *rest) for url in urls)
+        index.executemany(f"INSERT INTO version VALUES ({', '.join('?' * columns)})", versions)
         rows = (("example.org", "d", url, 200, "", "", "", "t", None) for url in urls)
         index.executemany(f"INSERT INTO sighting VALUES ({', '.join('?' * 9)})", rows)
         index.commit()
@@ -235,7 +254,7 @@ def test_while_somebody_writes_the_index_is_read_and_not_touched(large: Path) ->
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("BEGIN IMMEDIATE")
         writer.execute(
-            "INSERT INTO sighting VALUES ('example.org', 'd', 'https://example.org/x', 200, '', '', '', 't', NULL)"
+            "INSERT INTO sighting VALUES ('example.org', 'd', 'https://example.org/x', 301, '', '', '', 't', NULL)"
         )
         writer.execute("COMMIT")
         writer.execute("BEGIN IMMEDIATE")

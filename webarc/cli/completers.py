@@ -82,10 +82,13 @@ def _urls(ctx: click.Context, incomplete: str) -> Items:
     """URLs as they are typed: with a scheme or without; before the first slash behind the host, domains."""
     scheme, mark, rest = incomplete.partition("://")
     before = f"{scheme}{mark}" if mark else ""
+    if mark and before.lower() not in _SCHEMES:
+        return []
     if "/" not in (rest if mark else incomplete):
         found = _domains_from(ctx, rest if mark else incomplete)
         offered = [Beginning(f"{before}{each.text}{'/' * each.is_whole}", False) for each in found]
-        offered += [Beginning(each, False) for each in _SCHEMES if incomplete and each.startswith(incomplete)]
+        if incomplete and not mark:
+            offered += [Beginning(each, False) for each in _SCHEMES if each.startswith(incomplete)]
         return _items(offered)
     if mark:
         return _items(_urls_from(ctx, incomplete))
@@ -119,11 +122,12 @@ def _domains_from(ctx: click.Context, start: str) -> list[Beginning]:
 
 
 def _urls_from(ctx: click.Context, start: str) -> list[Beginning]:
+    from webarc.archive.layout import arc_of
     from webarc.sql.completion import known_urls
 
     with suppress(Exception):
         domain = start.partition("://")[2].partition("/")[0]
-        with known_urls(_index_file(ctx), domain) as urls:
+        with known_urls(_index_file(ctx), domain, arc_of) as urls:
             return beginnings(urls, start)
     return []
 
