@@ -6,6 +6,7 @@ waited for, and nothing is written, not even the files that SQLite makes beside 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -56,4 +57,4 @@ def _opened(path: Path) -> sqlite3.Connection:
     log = Path(f"{path}-wal")
     # Without a log all is in the file itself; with one, what SQLite shares beside it is there, too.
     how = "readonly_shm=1" if log.exists() and log.stat().st_size else "immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&{how}", uri=True, timeout=_BUSY_SECONDS)
+    return sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&{how}", uri=True, timeout=_BUSY_SECONDS)

@@ -68,7 +68,7 @@ class ReadOnlyFile(Database):
         return engine
 
     def _checked(self, query: dict[str, str]) -> Engine | None:
-        engine = create_engine(URL.create("sqlite", database=f"file:{quote(str(self._path))}", query=query))
+        engine = create_engine(URL.create("sqlite", database=f"file:{quote(os.fsencode(self._path))}", query=query))
         try:
             with engine.connect() as connection:
                 version = found_version(connection)

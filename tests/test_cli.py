@@ -20,7 +20,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.crawls import Webarc
+from tests.histories import History, Page
 from webarc import __version__
+from webarc.archive.store import Archive
 from webarc.cli.context import Context, command
 from webarc.cli.main import COMMANDS, LazyGroup, cli
 from webarc.cli.output import safe
@@ -561,3 +564,28 @@ def test_a_schedule_crawls_filters_and_is_recovered(site: str) -> None:
     recovered = process("--archive", "web", "db-recover")
     assert recovered.returncode == 0, recovered.stderr
     assert "2 versions of 1 domain in" in recovered.stdout
+
+
+def test_signs_that_the_terminal_does_not_have_are_shown_as_escapes(tmp_path: Path) -> None:
+    site = History(Archive.create(tmp_path / "archive"))
+    site.crawl({"": Page("<p>\u65e5\u672c", title="\u65e5\u672c \u03a9")})
+    for encoding in ("latin-1", "ascii"):
+        for words in (("log", "example.org/"), ("list", "--where", "title LIKE '\u65e5%'"), ("when", "\u65e5\u65e5")):
+            ran = Webarc(site.archive.root).run(*words, PYTHONIOENCODING=encoding)
+            assert "internal error" not in ran.err and "\\u65e5" in ran.out + ran.err, ran.err
+            assert ran.code == 0
+
+
+def test_an_archive_whose_path_is_not_utf8(tmp_path: Path) -> None:
+    site = History(Archive.create(tmp_path / os.fsdecode(b"arch\xff") / "archive"))
+    site.crawl({"": Page("<p>one")})
+    webarc = Webarc(site.archive.root)
+    for words in (
+        ("schedule", "add", "n", "--every", "1d", "https://example.org/"),
+        ("schedule", "list"),
+        ("status",),
+        ("when", "one"),
+        ("verify",),
+    ):
+        ran = webarc.run(*words)
+        assert ran.code == 0 and "error" not in ran.err, (words, ran.err)
