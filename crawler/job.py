@@ -68,6 +68,10 @@ class Result:
     busy: bool = False
     """Somebody else is at work in the domain, and nothing was begun."""
 
+    def has_news(self) -> bool:
+        """Whether the crawl changed what stands in the archive."""
+        return any(self.counts[name] for name in ("new", "changed", "gone", "moved"))
+
     def as_json(self) -> dict[str, Any]:
         """The result as machines get it, in `--json` and in the report."""
         values = asdict(self)

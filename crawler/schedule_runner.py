@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Protocol
 
 from webarc.archive import times
+from webarc.archive.layout import schedule_log
 from webarc.crawler.schedule import following
 from webarc.errors import CHANGED, Locked, Stopped, StorageProblem, WebarcError, worst
 from webarc.sql.state import Schedule, State
@@ -233,7 +234,7 @@ class Runner:
 
     def _log(self, schedule: Schedule) -> Path:
         self._logs.mkdir(parents=True, exist_ok=True)
-        return self._logs / f"schedule-{schedule.name}.log"
+        return schedule_log(self._logs, schedule.name)
 
     @contextmanager
     def _signals(self) -> Iterator[int]:

@@ -20,7 +20,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.crawls import Webarc
+from tests.crawls import Webarc, environment
 from tests.histories import History, Page
 from webarc import __version__
 from webarc.archive.store import Archive
@@ -194,7 +194,7 @@ def _failed(reason: str) -> str:
         (
             RuntimeError("odd"),
             1,
-            "webarc: internal error (RuntimeError: odd); run it again with -vv to see where.\n",
+            "webarc: internal error (RuntimeError: odd); run it again with -v to see where.\n",
         ),
     ],
 )
@@ -210,8 +210,9 @@ def test_ctrl_c_ends_with_13() -> None:
 
 
 def test_a_traceback_is_shown_only_on_demand() -> None:
-    assert "Traceback" not in ending(RuntimeError("odd"), "-v").stderr
-    assert "Traceback" in ending(RuntimeError("odd"), "-vv").stderr
+    assert "Traceback" not in ending(RuntimeError("odd")).stderr
+    for option in ("-v", "-vv", "--verbose"):
+        assert "Traceback" in ending(RuntimeError("odd"), option).stderr
     assert "Traceback" in ending(Locked("x."), "-v", "-v").stderr
 
 
@@ -587,3 +588,12 @@ def test_an_archive_whose_path_is_not_utf8(tmp_path: Path) -> None:
     ):
         ran = webarc.run(*words)
         assert ran.code == 0 and "error" not in ran.err, (words, ran.err)
+
+
+def test_a_pipe_that_is_closed_ends_a_command_as_it_ends_git(tmp_path: Path) -> None:
+    site = History(Archive.create(tmp_path / "archive"))
+    site.crawl({f"{'long' * 30}{number}": Page("<p>one") for number in range(500)})
+    script = '"$0" -m webarc --archive "$1" list -q example.org --json | head -n 1 >/dev/null; echo ${PIPESTATUS[0]}'
+    words = ["bash", "-c", script, sys.executable, str(site.archive.root)]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("141\n", "")

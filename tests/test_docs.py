@@ -22,6 +22,7 @@ from webarc.archive.reports import read_urls
 from webarc.archive.tags import tag_name
 from webarc.archive.urls import canonical
 from webarc.cli.main import COMMANDS, cli
+from webarc.cli.shared_options import SHARED
 from webarc.crawler.resting import carried_mark, unlinked_mark
 from webarc.errors import CHANGED, MEANINGS, WebarcError
 from webarc.sql.schema import scripts
@@ -180,6 +181,14 @@ def error_classes(root: type[WebarcError] = WebarcError) -> Iterator[type[Webarc
     yield root
     for child in root.__subclasses__():
         yield from error_classes(child)
+
+
+def test_every_option_of_all_commands_is_in_their_table() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text().partition("## Quiet")[0]
+    documented = re.findall(r"^\| `(--?[a-z-]+)", page, re.MULTILINE)
+    assert documented == [option.opts[0] for option in SHARED]
+    overview = (ROOT / "docs" / "index.md").read_text()
+    assert all(f"`{option}" in overview for option in documented)
 
 
 def test_every_exit_code_means_what_is_documented() -> None:

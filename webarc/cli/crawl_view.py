@@ -22,10 +22,10 @@ _ERRORS = {4: "NetworkProblem", 6: "AuthenticationProblem", 8: "ServerAnswer", 1
 _COLUMNS = ("fetched", "new", "changed", "unchanged", "gone", "moved", "failed", "filtered", "skipped")
 
 
-def view_for(context: Context, *, as_json: bool) -> View:
-    """The view that fits where the output goes."""
+def view_for(context: Context, *, as_json: bool, news_code: int = 0) -> View:
+    """The view that fits where the output goes; `news_code` is how the command ends if it found something new."""
     if as_json:
-        return JsonView(context)
+        return JsonView(context, news_code)
     if context.quiet:
         return QuietView(context)
     if sys.stderr.isatty():
@@ -74,10 +74,15 @@ class View:
 class JsonView(View):
     """One object a line on standard output."""
 
+    def __init__(self, context: Context, news_code: int) -> None:
+        super().__init__(context)
+        self._news_code = news_code
+
     def ended(self, result: Result) -> None:
         """Print the result of a domain."""
         super().ended(result)
-        self.context.echo(json.dumps(result.as_json()))
+        code = result.exit_code or (self._news_code if result.has_news() else 0)
+        self.context.echo(json.dumps(result.as_json() | {"exitCode": code}))
         if result.exit_code:
             name = result.error_class or _ERRORS.get(result.exit_code, "WebarcError")
             say_error(name, "; ".join(remarks(result)) or f"{result.domain}: {result.reason}", as_json=True)
