@@ -47,6 +47,13 @@ def known_urls(index: Path, domain: str, arc_of: Callable[[str], str]) -> Iterat
         yield KnownUrls(connection, domain)
 
 
+def version_numbers(index: Path, domain: str, arc: str) -> list[int]:
+    """The numbers of the versions of a page, newest first; raises sqlite3.Error if they cannot be read at once."""
+    with closing(_opened(index)) as connection:
+        rows = connection.execute(statement("sqlite_version_numbers"), {"domain": domain, "arc": arc})
+        return [row[0] for row in rows]
+
+
 def schedule_names(state: Path) -> list[str]:
     """The names of the schedules; raises sqlite3.Error if they cannot be read at once."""
     with closing(_opened(state)) as connection:

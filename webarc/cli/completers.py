@@ -164,6 +164,33 @@ def _rules(_ctx: click.Context, incomplete: str) -> Items:
     return _words([f"{before}{comma}{each}" for each in _RULES if each not in before], _ctx, incomplete)
 
 
+def _zones(_ctx: click.Context, incomplete: str) -> Items:
+    """The two names that are no place, and the places, of which there are some hundreds."""
+    from zoneinfo import available_timezones
+
+    return _items(beginnings(SortedList(["CET", "local", *available_timezones() - {"CET", "localtime"}]), incomplete))
+
+
+def _sets_of_parameters(ctx: click.Context, incomplete: str) -> Items:
+    from webarc.crawler.query_parameters import SETS
+
+    return _words(SETS, ctx, incomplete)
+
+
+def _versions(ctx: click.Context, incomplete: str) -> Items:
+    """The numbers of the page that is named already, newest first."""
+    from webarc.archive.layout import arc_of
+    from webarc.archive.urls import canonical, host_of
+    from webarc.sql.completion import version_numbers
+
+    with suppress(Exception):
+        # Behind an option that still lacks its value click has read no argument.
+        text = ctx.params.get("url") or ctx.args[0]
+        url = canonical(text if "://" in text else f"{_SCHEMES[0]}{text}")
+        return _words(map(str, version_numbers(_index_file(ctx), host_of(url), arc_of(url))), ctx, incomplete)
+    return []
+
+
 def _commands(ctx: click.Context, incomplete: str) -> Items:
     """The commands below those that are named already."""
     place = ctx.find_root().command
@@ -185,6 +212,9 @@ _BY_NAME: dict[str, Completer] = {
     "add_filters": _filters,
     "drop_filters": _filters,
     "keep": _rules,
+    "zone": _zones,
+    "crawl_drop_query": _sets_of_parameters,
+    "get number": _versions,
     "show keys": _config_keys,
     "help names": _commands,
     "remove name": _schedules,
