@@ -23,6 +23,7 @@ from webarc.archive.history import commits
 from webarc.archive.importer import MAIN
 from webarc.archive.layout import domain_folder
 from webarc.archive.refs import read_head
+from webarc.archive.remark import Remark
 from webarc.archive.repository import Repository
 from webarc.archive.tags import tag_name
 from webarc.errors import GitProblem, UsageProblem
@@ -108,8 +109,8 @@ class _Adoption:
         if stands_in_main and head is not None and head != main:
             # From there the files are brought; where it is main, all of them are looked at.
             self._repo.set_ref(shown_ref, head)
-        yield (
-            f"{self._repo.domain}: a clone, adopted now; webarc's settings are in its .git/config, "
+        yield Remark(
+            f"{self._repo.folder} is a clone, adopted now; webarc's settings are in its .git/config, "
             f"and what was replaced is kept in {self._aside.home}."
         )
 

@@ -32,6 +32,8 @@ def storage_problem(what: str, error: OSError) -> StorageProblem:
     """The error for something that the operating system did not let us do."""
     if error.errno in _FULL:
         return _full(what)
+    if error.errno == errno.ENOENT and error.filename is None and not _is_somewhere():
+        return StorageProblem(f"{what} failed: the current folder does not exist any more; change to one that does.")
     return StorageProblem(f"{what} failed ({_reason(what, error)}); mend the cause and run the command again.")
 
 
@@ -56,6 +58,14 @@ def _reason(what: str, error: OSError) -> str:
     if _MADE_UP.search(name):
         name = str(Path(name).parent)
     return error.strerror if name in what else f"{error.strerror}: {name}"
+
+
+def _is_somewhere() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - it is the question
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _full(what: str) -> NoSpace:

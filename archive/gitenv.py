@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from shutil import which
 from subprocess import DEVNULL, PIPE, Popen
 from typing import IO
 
@@ -16,6 +17,7 @@ from webarc.errors import UsageProblem
 NAME = "webarc"
 EMAIL = "webarc@localhost"
 OLDEST = (2, 38)
+_NO_GIT = "git was not found; install it (on Debian: apt-get install git)."
 _CHUNK = 1 << 16
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
 _SETTINGS = {
@@ -39,6 +41,12 @@ _SETTINGS = {
     "safe.directory": "*",
     "tag.gpgSign": "false",
 }
+
+
+def require_git() -> None:
+    """Raises UsageProblem where there is no git: once, not for each domain of many."""
+    if which("git") is None:
+        raise UsageProblem(_NO_GIT)
 
 
 def environment() -> dict[str, str]:
@@ -94,7 +102,7 @@ def spawn(
             pass_fds=() if reads_only else inherited(),
         )
     except FileNotFoundError:
-        raise UsageProblem("git was not found; install it (on Debian: apt-get install git).") from None
+        raise UsageProblem(_NO_GIT) from None
 
 
 def git(args: Sequence[str], git_dir: Path | None = None, stdin: bytes | IO[bytes] = b"") -> bytes:

@@ -164,3 +164,8 @@ def arc_file(path: str) -> tuple[str, str] | None:
     if f"/{ADDED_FILES}/" in f"{path}/":
         return None
     return (arc, name) if name == METADATA or is_data_file(name) else None
+
+
+def schedule_log(logs: Path, name: str) -> Path:
+    """Where the output of a schedule's last run goes."""
+    return logs / f"schedule-{name}.log"

@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Any, cast
 
 from webarc.archive.crew import Crew, Line, cores
+from webarc.archive.gitenv import require_git
 from webarc.archive.importer import MAIN
 from webarc.archive.indexing import Progress, catch_up
 from webarc.archive.refs import ref_value
@@ -63,6 +64,7 @@ def recover(
 
     `on_progress` gets a domain and how many of its versions are in, `on_done` a domain that is complete.
     """
+    require_git()
     began = monotonic()
     chosen = archive.domains() if domains is None else list(domains)
     with Crew(_Reader(archive.root), min(cores(), max(len(chosen), 1))) as crew:

@@ -10,6 +10,7 @@ from time import monotonic
 
 from webarc.archive.crew import Crew, cores
 from webarc.archive.foreman import Done, Foreman, Moved, Summary, Tell
+from webarc.archive.gitenv import require_git
 from webarc.archive.inspector import Inspector, Wishes
 from webarc.archive.store import Archive
 from webarc.errors import NoSpace, StorageProblem
@@ -31,6 +32,7 @@ def verify(
 
     `moved` gets a domain and how many of its versions were seen, `done` a domain that has been settled.
     """
+    require_git()
     began = monotonic()
     chosen = archive.domains() if domains is None else list(domains)
     with _workshop(archive) as workshop:

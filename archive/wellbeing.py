@@ -20,14 +20,14 @@ from webarc.archive.clone import is_clone
 from webarc.archive.disk_usage import DiskUsage, disk_usage
 from webarc.archive.holders import Held, Holder, holders
 from webarc.archive.importer import MAIN
-from webarc.archive.layout import INTERNAL
+from webarc.archive.layout import INTERNAL, schedule_log
 from webarc.archive.refs import read_head, read_refs, ref_value
 from webarc.archive.repository import Repository
 from webarc.archive.staging import RESUMABLE
 from webarc.archive.store import Archive
 from webarc.archive.verified import last_verified
 from webarc.archive.worktree import SHOWN
-from webarc.errors import DatabaseProblem
+from webarc.errors import CHANGED, DatabaseProblem
 from webarc.sql.inspection import Standing, index_file
 from webarc.sql.state import Schedule, State
 
@@ -95,7 +95,7 @@ def wellbeing(archive: Archive, database: str, stall_timeout: float | None = Non
     found = Wellbeing(archive.root, free=shutil.disk_usage(archive.root).free, is_writable=archive.is_writable())
     held = Held()
     found.holders = list(holders(archive.locks, held))
-    found.crawls = list(_crawls(archive.staging, held))
+    found.crawls = sorted(_crawls(archive.staging, held), key=lambda crawl: (crawl.domain, crawl.began))
     if stall_timeout:
         found.remarks += _standing_still(archive, found.crawls, stall_timeout)
     indexed = _indexed(archive, database, found)
@@ -165,7 +165,7 @@ def _standing_still(archive: Archive, crawls: list[Unfinished], longest: float) 
 
 def _crawls(staging: Path, held: Held) -> Iterator[Unfinished]:
     with os.scandir(staging) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
+        for entry in entries:
             note = Path(entry.path, RESUMABLE)
             # Those of other commands live no longer than they do, and have nothing to go on with.
             with suppress(OSError, ValueError, KeyError, TypeError):
@@ -197,8 +197,18 @@ def _look_at_schedules(archive: Archive, found: Wellbeing) -> None:
             found.schedules = sorted(state.list(), key=lambda each: (each.next_due, each.name))
     except DatabaseProblem as problem:
         found.remarks.append(Remark("", str(problem).rstrip("."), bad=True))
+    found.remarks += _failed(archive, found.schedules)
     if found.schedules and found.is_writable and not found.has_scheduler:
         found.remarks.append(Remark("", f"nothing runs the schedules in {INTERNAL}; start `webarc schedule run`"))
+
+
+def _failed(archive: Archive, schedules: list[Schedule]) -> Iterator[Remark]:
+    """Schedules whose last run did not end well."""
+    for each in schedules:
+        if each.last_exit not in (None, 0, CHANGED):
+            log = schedule_log(archive.log, each.name)
+            where = f"; its output is in {log}" if log.exists() else ""
+            yield Remark("", f"the last run of schedule {each.name} ended with exit code {each.last_exit}{where}")
 
 
 def _size(path: Path) -> int:

@@ -72,6 +72,10 @@ class Result:
     urls: Path | None = None
     """The list of every URL with its outcome, if it was asked for."""
 
+    def has_news(self) -> bool:
+        """Whether the crawl changed what stands in the archive."""
+        return any(self.counts[name] for name in ("new", "changed", "gone", "moved"))
+
     def as_json(self) -> dict[str, Any]:
         """The result as machines get it, in `--json` and in the report."""
         values = asdict(self)

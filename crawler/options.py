@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 
+import webarc
 from webarc.crawler.limits import FetchLimits
 
 # What decides which URLs a crawl reaches; two crawls that agree on these can be compared URL by URL (rule 3).
@@ -33,7 +34,7 @@ SECRET = ("http_password", "headers", "proxy", "http_user", "credentials")
 
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
-    """Every option of `webarc crawl`; None means no limit."""
+    """Every option of `webarc crawl`, with the built-in values of the settings; None means no limit."""
 
     depth: int | None = 5
     page_requisites: bool = True
@@ -49,13 +50,13 @@ class CrawlOptions:
     wait: float = 0.0
     random_wait: bool = False
     connections: int = 4
-    user_agent: str = "webarc"
+    user_agent: str = f"webarc/{webarc.__version__}"
     headers: tuple[tuple[str, str], ...] = ()
     load_cookies: str | None = None
     http_user: str | None = None
     http_password: str | None = None
     proxy: str | None = None
-    max_pages: int | None = None
+    max_pages: int | None = 1_000_000
     quota: int | None = None
     max_time: float | None = None
     limits: FetchLimits = field(default_factory=FetchLimits)

@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Protocol
 
 from webarc.archive import times
+from webarc.archive.layout import schedule_log
 from webarc.crawler.schedule import following
 from webarc.errors import CHANGED, Locked, Stopped, StorageProblem, WebarcError, worst
 from webarc.sql.state import Schedule, State
@@ -141,12 +142,11 @@ class Runner:
         if own is not None:
             # One that was due before the run that is made up for began goes on waiting.
             if schedule.next_due > own.since:
-                self._skip(schedule, now, _NOT_OVER)
+                self._say(self._skip(schedule, now, _NOT_OVER))
             return True
         reason = self._busy_elsewhere(schedule, {domain for waiting in engaged for domain in waiting.domains})
         if reason:
-            self._skip(schedule, now, reason)
-            self._codes.append(Locked.exit_code)
+            self._count(Locked.exit_code, self._skip(schedule, now, reason))
         return bool(reason)
 
     def _busy_elsewhere(self, schedule: Schedule, ours: set[str]) -> str:
@@ -156,9 +156,15 @@ class Runner:
             return ""  # told when it is started
         return "" if domains & ours else self._surroundings.busy(domains)
 
-    def _skip(self, schedule: Schedule, now: datetime, reason: str) -> None:
+    def _skip(self, schedule: Schedule, now: datetime, reason: str) -> str:
+        """Note it; returns what to say."""
         self._state.skip(schedule.name, times.text(now), reason, _next(schedule, now))
-        self._say(f"{schedule.name}: skipped; {reason}")
+        return f"{schedule.name}: skipped; {reason}"
+
+    def _count(self, code: int, why: str) -> None:
+        """Let a code decide how the scheduler itself ends; why, is said also where nothing else is."""
+        self._codes.append(code)
+        (self._say if code in _FINE else self._warn)(why)
 
     def _enqueue(self, schedule: Schedule, began: str, *, resume: bool = False) -> None:
         since = times.text(times.now())
@@ -211,12 +217,10 @@ class Runner:
         else:
             remark = _PARTLY_BUSY if code == Locked.exit_code else remark
             self._state.finish(waiting.schedule.name, end, code, remark)
-        self._codes.append(code if code < 128 else WebarcError.exit_code)
-        if code in _FINE or cut_short:
-            self._say(f"{waiting.schedule.name}: ended with exit code {code}")
-            return
-        where = f"; its output is in {self._log(waiting.schedule)}" if waiting.domains else ""
-        self._warn(f"{waiting.schedule.name}: ended with exit code {code}{where}")
+        has_output = waiting.domains and code not in _FINE and not cut_short
+        where = f"; its output is in {self._log(waiting.schedule)}" if has_output else ""
+        why = f"{waiting.schedule.name}: ended with exit code {code}{where}"
+        self._count(code if code < 128 else WebarcError.exit_code, why)
 
     def _pass_signals_on(self) -> None:
         """A stop is passed on to the running crawls, as often as it comes; what waits is made up for next time."""
@@ -230,7 +234,7 @@ class Runner:
 
     def _log(self, schedule: Schedule) -> Path:
         self._logs.mkdir(parents=True, exist_ok=True)
-        return self._logs / f"schedule-{schedule.name}.log"
+        return schedule_log(self._logs, schedule.name)
 
     @contextmanager
     def _signals(self) -> Iterator[int]:

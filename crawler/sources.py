@@ -64,14 +64,18 @@ def read_sources(args: Sequence[str], stdin: IO[Any]) -> Sources:
         else:
             _add(starts, _start_of_argument(arg))
     if not starts:
-        first = f" (the first problem: {problems[0]})" if problems else "; give at least one"
-        raise UsageProblem(f"there is no start URL{first}")
+        if problems:
+            raise UsageProblem(f"there is no start URL; the first problem is {problems[0]}")
+        names = " and ".join(_STANDARD_INPUT if arg == "-" else shown(arg) for arg in args)
+        raise UsageProblem(f"there is no start URL in {names}; write one URL a line there.")
     return Sources(list(starts.values()), problems)
 
 
 def start_of(text: str) -> Start:
     """One written URL, with https:// put before a bare host; raises BadURL."""
     text = text.strip()
+    if " " in text or "\t" in text:
+        _check_alone(text)
     if len(text) <= _LONGEST_PLAIN and _CANONICAL.fullmatch(text):
         return Start(text)
     if not _SCHEME.match(text):
@@ -86,6 +90,16 @@ def start_of(text: str) -> Start:
         return Start(url)
     user, password = credentials_in(text) or ("", "")
     return Start(url, unquote(user) or None, unquote(password) or None)
+
+
+def _check_alone(text: str) -> None:
+    """A blank may stand in a URL; but what follows it may be another one, and then nobody wants both as one page."""
+    for word in text.split()[1:]:
+        if _SCHEME.match(word) or (_ADDRESS.fullmatch(word) and not _is_file_name(word)):
+            name = shown(word.rpartition("@")[2])
+            raise BadURL(
+                f"{name} stands behind another URL; write each in a line of its own, and a blank in one as %20."
+            )
 
 
 def _with_scheme(text: str) -> str:
@@ -117,6 +131,8 @@ def _is_file_name(arg: str) -> bool:
 def _is_file(arg: str) -> bool:
     if _SCHEME.match(arg):
         return False
+    if not arg.strip():
+        raise UsageProblem("a source is empty; give a URL, a file with one URL a line, or - for standard input.")
     try:
         path = Path(arg)
         if path.is_dir():
@@ -149,9 +165,16 @@ def _read_lines(data: bytes, name: str, starts: dict[str, Start], problems: list
         except BadURL as problem:
             bad += 1
             if bad <= _MOST_NAMED:
-                problems.append(f"{name}:{number}: {problem}")
+                problems.append(f"{name}:{number}: {_told(written, problem)}")
     if bad > _MOST_NAMED:
         problems.append(f"{name}: {bad - _MOST_NAMED} more lines are no URLs; is it the right file?")
+
+
+def _told(line: str, problem: BadURL) -> str:
+    """What is wrong with a line."""
+    if any("\udc80" <= char <= "\udcff" for char in line):
+        return "the line is not UTF-8; save the file as UTF-8."
+    return str(problem)
 
 
 def _lines(data: bytes) -> Iterable[str]:

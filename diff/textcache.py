@@ -7,6 +7,7 @@ none can be made everything works without it.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -195,7 +196,7 @@ def _read_only(file: Path) -> sqlite3.Connection | None:
     # Without a log all is in the file, and only the companions that SQLite would make beside it are missing.
     for option in ("mode=ro",) if log.exists() and log.stat().st_size else ("mode=ro", "mode=ro&immutable=1"):
         with suppress(sqlite3.Error):
-            connection = sqlite3.connect(f"file:{quote(str(file))}?{option}", uri=True, timeout=_WAIT)
+            connection = sqlite3.connect(f"file:{quote(os.fsencode(file))}?{option}", uri=True, timeout=_WAIT)
             return _checked(connection)
     return None
 

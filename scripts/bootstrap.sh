@@ -4,7 +4,8 @@
 #
 #   scripts/bootstrap.sh run       what webarc needs to run: git, rsync, a Python that can make a venv
 #   scripts/bootstrap.sh libmagic  libmagic of the system, for machines where pylibmagic does not serve
-#   scripts/bootstrap.sh test      what some tests need, and are skipped without: PostgreSQL, Chromium, strace, wget
+#   scripts/bootstrap.sh test      what some tests need, and are skipped without: PostgreSQL, Chromium, strace, wget,
+#                                  zsh, fish
 #   scripts/bootstrap.sh bench     what the benchmarks need: nginx, wget2, wget
 #   scripts/bootstrap.sh python    prints the Python that the rest uses
 set -eu
@@ -85,6 +86,7 @@ test)
     has chromium || has google-chrome || may "without a browser the tests of pages in it are skipped" chromium
     has strace || may "without strace nothing is killed in the middle of a system call" strace
     has wget || may "without wget its engine is not tried" wget
+    has zsh && has fish || may "without zsh and fish completion in them is not tried" zsh fish
     ;;
 bench)
     packages=$(for tool in nginx wget2 wget; do has "$tool" || echo "$tool"; done | tr '\n' ' ')
@@ -93,7 +95,7 @@ bench)
     ;;
 python) find_python ;;
 *)
-    sed -n '2,9p' "$0" >&2
+    sed -n '2,10p' "$0" >&2
     exit 2
     ;;
 esac

@@ -6,8 +6,9 @@ waited for, and nothing is written, not even the files that SQLite makes beside 
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -36,10 +37,21 @@ class KnownUrls:
 
 
 @contextmanager
-def known_urls(index: Path, domain: str) -> Iterator[KnownUrls]:
-    """The URLs of a domain that the index knows; raises sqlite3.Error if it cannot be read at once."""
+def known_urls(index: Path, domain: str, arc_of: Callable[[str], str]) -> Iterator[KnownUrls]:
+    """The URLs of a domain that the index knows; raises sqlite3.Error if it cannot be read at once.
+
+    `arc_of` tells the ARC of a URL: a page that was forgotten has no version there any more.
+    """
     with closing(_opened(index)) as connection:
+        connection.create_function("arc_of", 1, arc_of, deterministic=True)
         yield KnownUrls(connection, domain)
+
+
+def version_numbers(index: Path, domain: str, arc: str) -> list[int]:
+    """The numbers of the versions of a page, newest first; raises sqlite3.Error if they cannot be read at once."""
+    with closing(_opened(index)) as connection:
+        rows = connection.execute(statement("sqlite_version_numbers"), {"domain": domain, "arc": arc})
+        return [row[0] for row in rows]
 
 
 def schedule_names(state: Path) -> list[str]:
@@ -52,4 +64,4 @@ def _opened(path: Path) -> sqlite3.Connection:
     log = Path(f"{path}-wal")
     # Without a log all is in the file itself; with one, what SQLite shares beside it is there, too.
     how = "readonly_shm=1" if log.exists() and log.stat().st_size else "immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&{how}", uri=True, timeout=_BUSY_SECONDS)
+    return sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&{how}", uri=True, timeout=_BUSY_SECONDS)

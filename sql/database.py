@@ -62,8 +62,8 @@ class Database(ABC):
         """Called at the start of every transaction that may write."""
 
     @abstractmethod
-    def _cure(self) -> str:
-        """What the user can do about a broken database."""
+    def _cure(self, problem: Exception | None = None) -> str:
+        """What the user can do about a broken database, or about one that cannot be reached."""
 
     def _drop_engine(self) -> None:
         if self._engine is not None:
@@ -94,7 +94,7 @@ class Database(ABC):
         reason = " ".join(str(getattr(problem, "orig", None) or problem).split())[:300]
         if "disk is full" in reason or "No space left" in reason or ("disk I/O" in reason and self._has_no_room()):
             return self._no_space()
-        return DatabaseProblem(f"{self.name} could not be used ({reason}); {self._cure()}.")
+        return DatabaseProblem(f"{self.name} could not be used ({reason}); {self._cure(problem)}.")
 
 
 @cache

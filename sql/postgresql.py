@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import OperationalError
 
 from webarc.errors import Locked
 from webarc.sql.database import Database, apply_schema, found_version, run, run_all
@@ -74,5 +75,8 @@ class PostgresDatabase(Database):
     def _begun(self, connection: Connection) -> None:
         run(connection, "postgresql_share_schema")
 
-    def _cure(self) -> str:
+    def _cure(self, problem: Exception | None = None) -> str:
+        # Where the server itself did not answer, there is no code of an error.
+        if isinstance(problem, OperationalError) and getattr(problem.orig, "sqlstate", None) is None:
+            return "see whether the server runs, and check address, user and password"
         return "check the server, or run `webarc db-recover` to rebuild it"

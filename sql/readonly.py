@@ -68,7 +68,7 @@ class ReadOnlyFile(Database):
         return engine
 
     def _checked(self, query: dict[str, str]) -> Engine | None:
-        engine = create_engine(URL.create("sqlite", database=f"file:{quote(str(self._path))}", query=query))
+        engine = create_engine(URL.create("sqlite", database=f"file:{quote(os.fsencode(self._path))}", query=query))
         try:
             with engine.connect() as connection:
                 version = found_version(connection)
@@ -101,7 +101,7 @@ class ReadOnlyFile(Database):
     def _refuse(self) -> NoReturn:
         raise DatabaseProblem(f"{self.name} may not be written to; {self._cure()}.")
 
-    def _cure(self) -> str:
+    def _cure(self, problem: Exception | None = None) -> str:
         if self.family == "index":
             return "ask the owner of its folder to run `webarc db-recover`"
         return "run the command as the user who owns its folder"

@@ -203,7 +203,7 @@ class SqliteFile(Database):
     def _has_no_room(self) -> bool:
         return not has_room(self.path.parent)
 
-    def _cure(self) -> str:
+    def _cure(self, problem: Exception | None = None) -> str:
         return "run `webarc db-recover` to rebuild it" if self.family == "index" else "check the disk and the folder"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,7 +71,9 @@ class State:
         archive: str | None = None,
     ) -> None:
         """Remember a new schedule."""
-        values = {"name": name, "kind": kind, "spec": spec, "argv": json.dumps(list(argv)), "archive": archive}
+        # A path need not be UTF-8, and what is not goes as it is.
+        place = os.fsencode(archive) if archive and not archive.isprintable() else archive
+        values = {"name": name, "kind": kind, "spec": spec, "argv": json.dumps(list(argv)), "archive": place}
         with self._database.writing() as connection:
             added = run(connection, "schedule_add", **values, created=created, next_due=next_due)
             if not added.rowcount:
@@ -119,4 +122,5 @@ def _begun(schedule: Schedule, now: str, next_due: str) -> Schedule:
 
 def _schedule(row: Any) -> Schedule:
     values = row._asdict()
-    return Schedule(**{**values, "argv": tuple(json.loads(values["argv"]))})
+    archive = None if values["archive"] is None else os.fsdecode(values["archive"])
+    return Schedule(**{**values, "argv": tuple(json.loads(values["argv"])), "archive": archive})

@@ -50,8 +50,14 @@ class History:
         urls: list[UrlRow] | None = None,
         definition: str = "d1",
         kind: str = "crawl",
+        *,
+        found: bool = True,
+        depth: str = "3",
     ) -> str:
-        """Commit a crawl that found these pages new or changed and those gone; urls None leaves urls.xml alone."""
+        """Commit a crawl that found these pages new or changed and those gone; urls None leaves urls.xml alone.
+
+        Unless it `found` nothing at all, there was an unchanged page, too.
+        """
         moment = self._next()
         tag = commit_tag(moment, self.domain)
         changes: dict[str, bytes | None] = {}
@@ -61,7 +67,7 @@ class History:
             arc = arc_of(self.url(path))
             changes |= {f"{arc}/data.xml": None, f"{arc}/{self.files.pop(path)}": None}
         if kind == "crawl":
-            changes |= self._report(tag, moment, urls, definition)
+            changes |= self._report(tag, moment, urls, definition, depth, found)
         return self.commit(changes, tag, kind)
 
     def commit(self, changes: dict[str, bytes | None], subject: str, kind: str) -> str:
@@ -103,7 +109,9 @@ class History:
         changes[f"{arc}/{page.file}"] = page.body.encode()
         return changes
 
-    def _report(self, tag: str, moment: str, urls: list[UrlRow] | None, definition: str) -> dict[str, bytes | None]:
+    def _report(
+        self, tag: str, moment: str, urls: list[UrlRow] | None, definition: str, depth: str, found: bool
+    ) -> dict[str, bytes | None]:
         crawl, outcomes = crawl_paths(definition)
         record = CrawlRecord(
             commit_tag=tag,
@@ -113,8 +121,8 @@ class History:
             definition=definition,
             complete=True,
             reason="",
-            options={"depth": "3"},
-            counts={"fetched": self.hours},
+            options={"depth": depth},
+            counts={"fetched": self.hours, "unchanged": int(found)},
             held=(),
         )
         changes: dict[str, bytes | None] = {crawl: render_crawl(record)}

@@ -20,7 +20,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.crawls import Webarc, environment
+from tests.histories import History, Page
 from webarc import __version__
+from webarc.archive.store import Archive
 from webarc.cli.context import Context, command
 from webarc.cli.main import COMMANDS, LazyGroup, cli
 from webarc.cli.output import safe
@@ -191,7 +194,7 @@ def _failed(reason: str) -> str:
         (
             RuntimeError("odd"),
             1,
-            "webarc: internal error (RuntimeError: odd); run it again with -vv to see where.\n",
+            "webarc: internal error (RuntimeError: odd); run it again with -v to see where.\n",
         ),
     ],
 )
@@ -207,8 +210,9 @@ def test_ctrl_c_ends_with_13() -> None:
 
 
 def test_a_traceback_is_shown_only_on_demand() -> None:
-    assert "Traceback" not in ending(RuntimeError("odd"), "-v").stderr
-    assert "Traceback" in ending(RuntimeError("odd"), "-vv").stderr
+    assert "Traceback" not in ending(RuntimeError("odd")).stderr
+    for option in ("-v", "-vv", "--verbose"):
+        assert "Traceback" in ending(RuntimeError("odd"), option).stderr
     assert "Traceback" in ending(Locked("x."), "-v", "-v").stderr
 
 
@@ -561,3 +565,35 @@ def test_a_schedule_crawls_filters_and_is_recovered(site: str) -> None:
     recovered = process("--archive", "web", "db-recover")
     assert recovered.returncode == 0, recovered.stderr
     assert "2 versions of 1 domain in" in recovered.stdout
+
+
+def test_signs_that_the_terminal_does_not_have_are_shown_as_escapes(tmp_path: Path) -> None:
+    site = History(Archive.create(tmp_path / "archive"))
+    site.crawl({"": Page("<p>\u65e5\u672c", title="\u65e5\u672c \u03a9")})
+    for words in (("log", "example.org/"), ("when", "\u65e5\u65e5")):
+        ran = Webarc(site.archive.root).run(*words, PYTHONIOENCODING="latin-1")
+        assert ran.code == 0 and "\\u65e5" in ran.out, (ran.out, ran.err)
+
+
+def test_an_archive_whose_path_is_not_utf8(tmp_path: Path) -> None:
+    site = History(Archive.create(tmp_path / os.fsdecode(b"arch\xff") / "archive"))
+    site.crawl({"": Page("<p>one")})
+    webarc = Webarc(site.archive.root)
+    for words in (
+        ("schedule", "add", "n", "--every", "1d", "https://example.org/"),
+        ("schedule", "list"),
+        ("status",),
+        ("when", "one"),
+        ("verify",),
+    ):
+        ran = webarc.run(*words)
+        assert ran.code == 0 and "error" not in ran.err, (words, ran.err)
+
+
+def test_a_pipe_that_is_closed_ends_a_command_as_it_ends_git(tmp_path: Path) -> None:
+    site = History(Archive.create(tmp_path / "archive"))
+    site.crawl({f"{'long' * 30}{number}": Page("<p>one") for number in range(500)})
+    script = '"$0" -m webarc --archive "$1" list -q example.org --json | head -n 1 >/dev/null; echo ${PIPESTATUS[0]}'
+    words = ["bash", "-c", script, sys.executable, str(site.archive.root)]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("141\n", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -36,6 +37,20 @@ def cloned(source: Path, webarc: Webarc, *options: str, name: str = DOMAIN) -> P
     target = webarc.archive / name
     user_git(source.parent, "clone", "-q", *options, str(source), str(target))
     return target
+
+
+def test_that_a_clone_is_adopted_is_no_warning(source: Path, tmp_path: Path) -> None:
+    for words in (("list", DOMAIN), ("crawl", "--tries", "1", f"http://{DOMAIN}/"), ("compact",)):
+        webarc = Webarc(tmp_path / words[0] / "archive")
+        webarc.archive.parent.mkdir()
+        folder = cloned(source, webarc)
+        ran = webarc.run("-q", *words, "--zone", "CET", WEBARC_CRAWL_PROXY="http://127.0.0.1:1")
+        assert "adopted" not in ran.out + ran.err, (ran.out, ran.err)
+        shutil.rmtree(folder)
+        cloned(source, webarc)
+        ran = webarc.run(*words, WEBARC_CRAWL_PROXY="http://127.0.0.1:1")
+        (line,) = [line for line in (ran.out + ran.err).splitlines() if "adopted now" in line]
+        assert line.startswith(f"{DOMAIN}: {folder} is a clone, " if words[0] == "crawl" else f"{folder} is a clone, ")
 
 
 def adopted(webarc: Webarc, folder: Path) -> None:

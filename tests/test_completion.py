@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tests.crawls import Webarc, environment
 from tests.servers import Site
 from tests.shells import Shell
+from webarc.archive.layout import arc_of
 from webarc.cli.beginnings import Beginning, SortedList, beginnings
 from webarc.cli.typed_line import TypedLine
 
@@ -102,6 +103,38 @@ def test_in_a_real_shell(shell: Shell, crawled: tuple[Webarc, Site]) -> None:
     assert not (webarc.archive.parent / "pwned").exists()
 
 
+def test_files_are_completed_behind_redirections_in_a_real_shell(shell: Shell, crawled: tuple[Webarc, Site]) -> None:
+    here = crawled[0].archive.parent
+    file = here / "kept here.txt"
+    for sign in (">", "> ", ">> ", "2>", "2> ", "&> ", "&>", "< ", "<"):
+        file.touch()
+        shell.completed(f"list {sign}kep\t")
+        assert not (here / "kep").exists(), sign
+        said = file.read_text()
+        assert said.startswith("<webarc>\n<list>\n") or sign[0] in "2<", (sign, said)
+        file.unlink()
+    file.touch()
+    if shell.name != "zsh-sourced":
+        assert shell.completed("crawl < kep\t --dep\t") == ["crawl", "--depth"]
+    if shell.name == "fish":  # bash takes what follows this `&` for another command
+        assert shell.completed("2>&1 crawl --dep\t") == ["crawl", "--depth"]
+    file.unlink()
+
+
+def test_redirections_are_no_arguments(crawled: tuple[Webarc, Site]) -> None:
+    webarc, site = crawled
+    for line, wanted in (
+        ("webarc list > x", ["file"]),
+        ("webarc list >x", ["file"]),
+        ("webarc list 2>", ["file"]),
+        ("webarc list <<", []),
+        ("webarc list 2>&1 12", [f"word {site.domain}"]),
+        ("webarc list >'a b' 12", [f"word {site.domain}"]),
+        ("webarc list '>' 12", []),
+    ):
+        assert answer(line, webarc.archive.parent) == wanted, line
+
+
 def test_what_is_offered(crawled: tuple[Webarc, Site]) -> None:
     webarc, site = crawled
     here, root, domain = webarc.archive.parent, site.url(), site.domain
@@ -116,10 +149,20 @@ def test_what_is_offered(crawled: tuple[Webarc, Site]) -> None:
         (f"webarc verify {domain} ", {domain}),
         ("webarc get http", {"http://", "https://"}),
         ("webarc get http://12", {root}),
+        ("webarc get http://", {root}),
+        ("webarc get ftp://", set()),
+        ("webarc crawl gopher://12", set()),
         (f"webarc get {root}news", {site.url(page) for page in PAGES[:2]}),
         (f"webarc get {root}gone", set()),
         ("webarc crawl --engine ", {"webarc", "wget"}),
         ("webarc crawl --depth ", {"inf"}),
+        ("webarc --zone l", {"local"}),
+        ("webarc list --zone CE", {"CET"}),
+        ("webarc list --zone Europe/Berl", {"Europe/Berlin"}),
+        ("webarc crawl --drop-query ", {"session", "tracking"}),
+        (f"webarc get {root}only --version ", {"1"}),
+        (f"webarc get {domain}/only --version=", {"--version=1"}),
+        ("webarc get --version ", set()),
         ("webarc diff --color a", {"auto", "always"}),
         ("webarc crawl --proxy ", set()),
         ("webarc retain --keep daily=30,mo", {"daily=30,monthly="}),
@@ -159,6 +202,15 @@ def test_where_there_is_no_archive_or_a_broken_one_nothing_is_said(tmp_path: Pat
     assert offered("webarc crawl --sc", tmp_path) == {"--scope"}
 
 
+def test_pages_that_were_forgotten_are_not_offered(tmp_path: Path) -> None:
+    webarc = Webarc(tmp_path / "archive")
+    with Site({"/": "<a href=/a1>a</a><a href=/a2>b</a>", "/a1": "one", "/a2": "two"}) as site:
+        webarc.crawl(site.url())
+        webarc.crawl(site.url())
+        assert webarc.run("forget", site.url("/a1"), "--reason", "test", "--yes").code == 0
+        assert offered(f"webarc get {site.url('/a')}", tmp_path) == {site.url("/a2")}
+
+
 def traces(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(path): (path.lstat().st_mtime_ns, path.lstat().st_size) for path in folder.rglob("*")}
 
@@ -172,11 +224,17 @@ def large(crawled: tuple[Webarc, Site], tmp_path_factory: pytest.TempPathFactory
     inside.mkdir(parents=True)
     (folder / "archive" / "example.org" / ".git").mkdir(parents=True)
     with closing(sqlite3.connect(webarc.archive / ".webarc" / "index.db")) as small:
-        (layout,) = small.execute("SELECT sql FROM sqlite_schema WHERE name = 'sighting'").fetchone()
+        made = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name IN ('sighting', 'version') ORDER BY name"
+        layouts = [layout for (layout,) in small.execute(made)]
+        columns = len(small.execute("PRAGMA table_info(version)").fetchall())
     urls = [f"https://example.org/{kind}/{number:05}.html" for kind in ("news", "shop") for number in range(50_000)]
     with closing(sqlite3.connect(inside / "index.db")) as index:
         index.execute("PRAGMA journal_mode = WAL")
-        index.execute(layout)
+        for layout in layouts:
+            index.execute(layout)
+        rest = ("",) * (columns - 3)
+        versions = (("example.org", arc_of(url), 1, *rest) for url in urls)
+        index.executemany(f"INSERT INTO version VALUES ({', '.join('?' * columns)})", versions)
         rows = (("example.org", "d", url, 200, "", "", "", "t", None) for url in urls)
         index.executemany(f"INSERT INTO sighting VALUES ({', '.join('?' * 9)})", rows)
         index.commit()
@@ -203,7 +261,7 @@ def test_while_somebody_writes_the_index_is_read_and_not_touched(large: Path) ->
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("BEGIN IMMEDIATE")
         writer.execute(
-            "INSERT INTO sighting VALUES ('example.org', 'd', 'https://example.org/x', 200, '', '', '', 't', NULL)"
+            "INSERT INTO sighting VALUES ('example.org', 'd', 'https://example.org/x', 301, '', '', '', 't', NULL)"
         )
         writer.execute("COMMIT")
         writer.execute("BEGIN IMMEDIATE")
@@ -247,6 +305,8 @@ def test_what_is_offered_is_read_as_it_was_meant(text: str) -> None:
         ("webarc when 'x y' http://a/", ["webarc", "when", "x y"], "http://a/", "//a/b\\ c"),
         ("webarc get http://'a/'", ["webarc", "get"], "http://a/", None),
         ("webarc get \\", ["webarc", "get"], "", "http://a/b\\ c"),
+        ("webarc get>x 2>&1 {a}>>y &>z http://a/", ["webarc", "get"], "http://a/", "//a/b\\ c"),
+        ("webarc get 'a>b' \\> 3>'x y' http://a/", ["webarc", "get", "a>b", ">"], "http://a/", "//a/b\\ c"),
     ],
 )
 def test_a_line_that_is_still_typed(line: str, words: list[str], last: str, typed: str | None) -> None:

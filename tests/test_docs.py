@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sqlite3
@@ -12,6 +13,8 @@ from pathlib import Path
 import click
 import pytest
 
+from tests.crawls import Webarc
+from tests.servers import Site
 from webarc import __version__
 from webarc.archive.document import validate
 from webarc.archive.layout import path_of
@@ -19,7 +22,9 @@ from webarc.archive.reports import read_urls
 from webarc.archive.tags import tag_name
 from webarc.archive.urls import canonical
 from webarc.cli.main import COMMANDS, cli
-from webarc.errors import CHANGED, WebarcError
+from webarc.cli.shared_options import SHARED
+from webarc.crawler.resting import carried_mark, unlinked_mark
+from webarc.errors import CHANGED, MEANINGS, WebarcError
 from webarc.sql.schema import scripts
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -178,6 +183,20 @@ def error_classes(root: type[WebarcError] = WebarcError) -> Iterator[type[Webarc
         yield from error_classes(child)
 
 
+def test_every_option_of_all_commands_is_in_their_table() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text().partition("## Quiet")[0]
+    documented = re.findall(r"^\| `(--?[a-z-]+)", page, re.MULTILINE)
+    assert documented == [option.opts[0] for option in SHARED]
+    overview = (ROOT / "docs" / "index.md").read_text()
+    assert all(f"`{option}" in overview for option in documented)
+
+
+def test_every_exit_code_means_what_is_documented() -> None:
+    page = (ROOT / "docs" / "exit-codes.md").read_text()
+    documented = {int(code): meaning for code, meaning in re.findall(r"^\| (\d+) \| ([^|]*) \|", page, re.MULTILINE)}
+    assert documented == MEANINGS
+
+
 def test_every_exit_code_is_documented() -> None:
     page = (ROOT / "docs" / "exit-codes.md").read_text()
     documented = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
@@ -204,3 +223,30 @@ def test_every_column_of_the_index_is_documented() -> None:
         tables = [name for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         columns = {table: [row[1] for row in index.execute(f"PRAGMA table_info({table})")] for table in tables}
     assert {table: documented.get(table) for table in tables} == columns
+
+
+def named_in(column: str) -> set[str]:
+    """What stands in code marks in the description of a column of the index."""
+    (row,) = re.findall(rf"^\| `{column}` \| (.*) \|$", (ROOT / "docs" / "database.md").read_text(), re.MULTILINE)
+    return set(re.findall(r"`([^`]*)`", row))
+
+
+def test_what_the_index_says_of_a_crawl_is_documented(webarc: Webarc) -> None:
+    with Site({"/": "<p>one"}) as site:
+        webarc.crawl("--depth", "2", site.url("/"))
+        with closing(sqlite3.connect(webarc.archive / ".webarc" / "index.db")) as index:
+            ((options, counts),) = index.execute("SELECT options, counts FROM crawl").fetchall()
+        assert set(json.loads(counts)) == named_in("counts")
+        # Nothing but what was given.
+        assert json.loads(options) == {"depth": "2", "starts": json.dumps([site.url("/")])}
+
+
+def test_every_mark_is_documented() -> None:
+    url, marks = "https://example.org/?a", {""}
+    for _ in range(9):
+        asked = {
+            unlinked_mark(url, mark, crawl, whole=whole) for mark in marks for crawl in (1, 11, 101) for whole in (0, 1)
+        }
+        marks |= asked | {carried_mark(mark) for mark in marks}
+    found = {re.sub(r"resting \d+", "resting N", mark) for mark in marks if mark}
+    assert found | {"from http", "from https"} == named_in("mark")

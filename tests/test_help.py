@@ -18,6 +18,8 @@ from webarc.cli.crawl_options import _SECTIONS
 from webarc.cli.main import _GROUPS, COMMANDS, cli
 from webarc.cli.manual import manual
 from webarc.cli.wget_names import _INSTEAD
+from webarc.config.keys import KEYS
+from webarc.errors import MEANINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -94,6 +96,36 @@ def test_the_manual_page_is_rendered_without_a_warning(page: Path, command: str)
             assert f"   webarc {name}\n" in text
         assert "webarc log https://example.org/news/" in text and "-np, --no-parent" in text
         assert "--exclude '/calendar/' urls.txt" in text and "~/.config/webarc" in text and "(ti" not in text
+
+
+def test_a_data_folder_that_is_relative_is_ignored(tmp_path: Path) -> None:
+    result = run("completion", "--man", XDG_DATA_HOME="data", HOME=str(tmp_path))
+    assert str(tmp_path / ".local" / "share" / "man" / "man1" / "webarc.1") in result.stdout
+
+
+def test_the_manual_page_shows_a_crawl_as_its_help_does() -> None:
+    page = re.sub(r"\\&|\\e", "", manual(cli)).replace("\\-", "-")
+    mine = page.partition(".SS webarc crawl\n")[2].partition(".SS ")[0]
+    shown = run("help", "crawl").stdout
+    assert re.findall(r"^\.I (.*)$", mine, re.MULTILINE) == re.findall(r"^(\w[\w ]+):$", shown, re.MULTILINE)
+    named = [line.split()[0].strip(",") for line in re.findall(r"^\.B (-.*)$", mine, re.MULTILINE)]
+    assert named == [line.split()[0].strip(",") for line in re.findall(r"^  (-.*)$", shown, re.MULTILINE)]
+    assert mine.index("\n.PP\n.nf\nExamples:") > mine.index("-h, --help")
+
+
+def test_the_manual_page_has_codes_variables_and_files_as_they_are_documented() -> None:
+    page = re.sub(r"\\&", "", manual(cli)).replace("\\-", "-").replace(r"\(ti", "~")
+    sections = dict(
+        re.findall(r"^\.SH (EXIT STATUS|ENVIRONMENT|FILES)\n(.*?)(?=^\.SH )", page, re.MULTILINE | re.DOTALL)
+    )
+    terms = {title: re.findall(r"^\.B (.*)$", text, re.MULTILINE) for title, text in sections.items()}
+    assert terms["EXIT STATUS"] == [str(code) for code in MEANINGS]
+    assert {key.variable for key in KEYS.values()} < set(terms["ENVIRONMENT"])
+    documented = (ROOT / "docs" / "on-disk.md").read_text() + (ROOT / "docs" / "configuration.md").read_text()
+    for file in terms["FILES"]:
+        assert f" {file.removeprefix('ARCHIVE/')}" in documented.replace("`", " ").replace("example.org/", "DOMAIN/"), (
+            file
+        )
 
 
 def tasks() -> Iterator[str]:

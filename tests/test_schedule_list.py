@@ -39,12 +39,12 @@ class Place:
         """The schedules as machines get them."""
         return [json.loads(line) for line in self.schedule("list", "--json").stdout.splitlines()]
 
-    def run_due(self, name: str) -> Ran:
+    def run_due(self, name: str, *options: str) -> Ran:
         """Run a schedule as if its time had come."""
         state = State.at(Archive(self.archive).state_file)
         state.skip(name, "2020-01-01 00:00:00", "", "2020-01-01 00:00:00")
         state.close()
-        return Webarc(self.archive).run("schedule", "run", "--once")
+        return Webarc(self.archive).run("schedule", "run", "--once", *options)
 
 
 @pytest.fixture
@@ -130,7 +130,10 @@ def test_a_run_whose_domain_is_crawled_by_others_is_skipped(place: Place) -> Non
     with Site({"/": "<p>one"}) as site:
         place.schedule("add", "n", "--every", "1d", site.url("/"))
         with Archive.open(place.archive).lock_crawl(site.domain):
-            assert place.run_due("n").code == 12
+            ran = place.run_due("n", "-q")
+        assert ran.code == 12 and ran.out == ""
+        (line,) = ran.err.splitlines()
+        assert line.startswith(f"webarc: warning: n: skipped; {site.domain} is being crawled by process "), line
         assert site.targets() == []
         _, row, remark = place.schedule("list").stdout.splitlines()
         assert "never" in row

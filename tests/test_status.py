@@ -16,6 +16,7 @@ import pytest
 from tests.archives import user_git
 from tests.crawls import Webarc
 from tests.servers import Page, Site
+from webarc.archive.staging import RESUMABLE
 from webarc.archive.store import Archive
 
 
@@ -144,6 +145,23 @@ def test_the_next_runs_and_whether_anybody_runs_them(crawled: tuple[Webarc, Site
     assert found["remarks"] == [] and found["locks"][0]["lock"] == "schedule"
     runner.send_signal(signal.SIGTERM)
     runner.communicate()
+
+
+def test_interrupted_crawls_are_sorted_and_a_run_that_failed_is_told(webarc: Webarc) -> None:
+    with Site({"/none": (404, {}, "gone")}) as site:
+        archive = Archive.create(webarc.archive)
+        for number, domain in enumerate(("b.org", "c.org", "a.org")):
+            note = archive.staging / f"crawl-{number}" / RESUMABLE
+            note.parent.mkdir(parents=True)
+            note.write_text(json.dumps({"domain": domain, "began": "2026-11-15T12:00:00"}))
+        assert [crawl["domain"] for crawl in status(webarc)["crawls"]] == ["a.org", "b.org", "c.org"]
+        assert webarc.run("schedule", "add", "bad", "--every", "1s", site.url("/none")).code == 0
+        while webarc.run("schedule", "run", "--once").code != 8:
+            time.sleep(0.2)
+    found = status(webarc)
+    log = webarc.archive / ".webarc" / "log" / "schedule-bad.log"
+    said = f"the last run of schedule bad ended with exit code 8; its output is in {log}"
+    assert found["well"] and said in [remark["text"] for remark in found["remarks"]] and log.exists()
 
 
 def test_damage_that_verify_finds_ends_what_was_said_of_soundness(crawled: tuple[Webarc, Site, Path]) -> None:

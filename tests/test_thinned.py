@@ -64,6 +64,7 @@ def test_a_phrase_did_not_appear_in_the_first_version_that_is_left(thinned: Weba
     )
     assert said + "still there\n" in ran.out
     assert "searched 2 versions of 1 page, 3 more were thinned out or forgotten before" in ran.err
+    assert re.search(r"  by 2026-01-01 \d\d:\d\d:\d\d CET$", thinned.run("when", "free").out, re.MULTILINE)
     (found,) = thinned.run("when", "--json", f"{DOMAIN}/news", "free").result()["ranges"]
     assert (found["missingBefore"], found["missingBetween"]) == ([1, 2, 3], [])
 

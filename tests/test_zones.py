@@ -255,6 +255,10 @@ def test_the_setting_rules_reading_and_printing_and_not_json(archive: Archive) -
         (["diff", f"{DOMAIN}/", "3", "4"], "version 3, 2026-07-01 13:00:00 CEST"),
         (["when", DOMAIN, "something old"], "appeared 2026-03-29 01:59:59 CET in version 1"),
         (["when", DOMAIN, "something old"], "page removed 2026-10-25 02:30:00 CET"),
+        (["when", "version 3"], f"{DOMAIN}  1      0            2026-07-01 13:00:00 CEST\n"),
+        (["when", "version 3", "--json"], '"commitTag": "2026-07-01T12:00:00@example.org"'),
+        # Crawls are named by their commitTags, which are in CET.
+        (["changes"], "2026-10-25T02:30:00@example.org  2026-12-01T00:00:00@example.org\n"),
         (["list"], "2026-12-01 00:00:00 CET"),
         (["list", DOMAIN], "2026-12-01 00:00:00 CET"),
         (["list", "--where", "number = 3"], "2026-07-01 13:00:00 CEST"),

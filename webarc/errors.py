@@ -35,6 +35,20 @@ from typing import ClassVar
 
 # What a command ends with that found something new or changed, if it was asked to say so.
 CHANGED = 20
+MEANINGS = {
+    0: "fine",
+    1: "something else went wrong",
+    2: "usage or configuration",
+    3: "file input or output",
+    4: "network",
+    6: "authentication",
+    8: "the server answered with an error",
+    10: "repaired",
+    11: "damaged",
+    12: "locked",
+    13: "stopped early",
+    CHANGED: "something is new or changed",
+}
 
 
 class WebarcError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +16,7 @@ from webarc.diff.shares import rounded, written
 from webarc.errors import CHANGED, Damaged, UsageProblem, worst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from webarc.archive.catalog import Catalog
     from webarc.archive.crawl_pair import CrawlPair
@@ -34,8 +35,9 @@ Examples:
 \b
 A and B are commitTags, times (the last crawl until then), or -1, -2, ... for the last crawl, the one
 before, ... A alone is compared with the newest state. Without them it is the last crawl that followed
-links with the one before of the same start URLs and options; what single pages (--depth 0) and guests
-changed since is in. If no two crawls are alike, that is said.
+links and found something with the one before of the same start URLs and options; what other crawls,
+such as those of single pages (--depth 0), and guests changed since is in. Where that are not simply the
+last two crawls, it is said.
 \b
 Without a DOMAIN all domains are compared so: one line for each that changed, the one with most changes
 first.
@@ -81,12 +83,17 @@ def changes(
     at_most_two(domain, crawls)
     with opened(context) as catalog:
         domain = chosen_domain(context, catalog, domain)
-        tags = _chosen(context, catalog, domain, crawls)
-        if tags is None:
-            context.note(f"{domain} was crawled only once; there is nothing to compare yet.")
+        chosen = _chosen(catalog, domain, crawls)
+        if chosen is None:
+            once = len(list(islice(catalog.crawl_tags(domain), 2))) < 2
+            said = f"{domain} was crawled only once" if once else f"only one crawl of {domain} found something"
+            context.note(f"{said}; there is nothing to compare yet.")
             return 0
+        tags, remarks = chosen
+        for remark in remarks:
+            context.note(remark)
         found = compared(catalog, domain, tags, reading_of(context, catalog), _CHARACTERS if html else 0)
-    _show(context, found, domain, tags, count, html)
+    _show(context, found, domain, tags, remarks, count, html)
     return worst(
         [Damaged.exit_code if found.unreadable else 0, CHANGED if changed_exit_code and _differs(found) else 0]
     )
@@ -105,34 +112,53 @@ def reading_of(context: Context, catalog: Catalog) -> Reading:
     return Reading(catalog, context.warn, lambda count: patience(f"reading what changed, {count} versions so far"))
 
 
-def _chosen(context: Context, catalog: Catalog, domain: str, crawls: tuple[str, ...]) -> tuple[str, str] | None:
-    """The commitTags of the two crawls; None if there is only one and none was asked for."""
+def _chosen(catalog: Catalog, domain: str, crawls: tuple[str, ...]) -> tuple[tuple[str, str], list[str]] | None:
+    """The commitTags of the two crawls and what to say of them; None if there is only one and none was asked for."""
     from webarc.archive.crawl_pair import last_pair, newest_tag
 
     if crawls:
         old = catalog.crawl(domain, crawls[0])
-        return old, catalog.crawl(domain, crawls[1]) if len(crawls) > 1 else newest_tag(catalog, domain)
+        return (old, catalog.crawl(domain, crawls[1]) if len(crawls) > 1 else newest_tag(catalog, domain)), []
     pair = last_pair(catalog, domain)
-    if pair is None:
-        return None
-    for remark in _remarks(pair):
-        context.note(remark)
-    return pair.old, pair.new
+    return None if pair is None else ((pair.old, pair.new), list(remarks_on(pair)))
 
 
-def _remarks(pair: CrawlPair) -> Iterator[str]:
+def remarks_on(pair: CrawlPair) -> Iterator[str]:
     """What is compared, where that are not simply the last two crawls."""
-    if not pair.crawl:
-        yield "No two of its crawls have the same start URLs and options; these are two different ones."
+    if remark := _unlike(pair):
+        yield remark
     elif pair.new != pair.crawl:
-        later = "what single pages and guests changed since is in"
+        later = "what other crawls and guests changed since is in"
         yield f"{pair.crawl} is the last crawl that is like {pair.old}; {later}."
     if pair.passed_over:
-        yield f"{counted(pair.passed_over, 'crawl')} after {pair.new} changed nothing."
+        later = f"{counted(pair.passed_over, 'crawl')} after {pair.new}"
+        if pair.empty == pair.passed_over:
+            yield f"{later} found nothing and changed nothing."
+        else:
+            yield f"{later} changed nothing{f', {pair.empty:,} of them found nothing' if pair.empty else ''}."
+
+
+def _unlike(pair: CrawlPair) -> str:
+    """Why no two crawls that are alike are compared; empty if they are."""
+    from webarc.archive.crawl_pair import DIFFERENT, GUESTS, SINGLE
+
+    which = "followed links and found something" if pair.links else "found something"
+    if pair.kind == DIFFERENT:
+        return f"No two of its crawls that {which} have the same start URLs and options; these are two different ones."
+    if pair.kind == SINGLE:
+        beside = "what came after it" if pair.old == pair.crawl else "the state before it"
+        return f"Only one of its crawls {which}, {pair.crawl}; it is compared with {beside}."
+    return "Only crawls of other domains found something of it." if pair.kind == GUESTS else ""
 
 
 def _show(
-    context: Context, found: SiteChanges, domain: str, tags: tuple[str, str], count: int | None, html: str | None
+    context: Context,
+    found: SiteChanges,
+    domain: str,
+    tags: tuple[str, str],
+    remarks: Sequence[str],
+    count: int | None,
+    html: str | None,
 ) -> None:
     if found.uncertain:
         context.note(
@@ -143,7 +169,7 @@ def _show(
     if html is not None:
         _write(shown, domain, tags, found.figures(), html)
     if context.as_json:
-        for line in objects(found, shown, domain, tags):
+        for line in objects(found, shown, domain, tags, remarks):
             json_line(line)
     elif html != "-":
         context.echo(f"{tags[0]} -> {tags[1]}: {found.figures()}.")
@@ -161,9 +187,12 @@ def _write(shown: SiteChanges, domain: str, tags: tuple[str, str], figures: str,
         target.flush()
 
 
-def objects(found: SiteChanges, shown: SiteChanges, domain: str, tags: tuple[str, str]) -> Iterator[dict[str, object]]:
+def objects(
+    found: SiteChanges, shown: SiteChanges, domain: str, tags: tuple[str, str], remarks: Sequence[str]
+) -> Iterator[dict[str, object]]:
     """The figures, then the pages that are shown."""
-    figures = {**found.counts(), "uncertain": found.uncertain}
+    figures: dict[str, object] = {**found.counts(), "uncertain": found.uncertain}
+    figures |= {"remarks": list(remarks)} if remarks else {}
     yield {"change": "summary", "domain": domain, "from": tags[0], "to": tags[1], **figures}
     for page in shown.changed:
         score = None if page.score is None else rounded(page.score)

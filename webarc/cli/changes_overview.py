@@ -21,6 +21,7 @@ class _Site(NamedTuple):
     domain: str
     tags: tuple[str, str]
     found: SiteChanges
+    remarks: list[str]
 
 
 def show_all(context: Context, catalog: Catalog, reading: Reading, count: int | None, when_changed: int) -> int:
@@ -33,6 +34,9 @@ def show_all(context: Context, catalog: Catalog, reading: Reading, count: int | 
         _print_objects(sorted(sites, key=_most_changed), count)
     elif changed:
         rows(_COLUMNS, [_cells(site) for site in changed[:count]])
+        for site in changed[:count]:
+            for remark in site.remarks:
+                context.note(f"{site.domain}: {remark}")
     once = len(domains) - len(sites) - sum(map(bool, codes))
     alone = f"; {counted(once, 'domain')} crawled only once" if once else ""
     context.note(f"{len(changed):,} of {counted(len(domains), 'domain')} changed{alone}.")
@@ -43,6 +47,7 @@ def _compared(
     context: Context, catalog: Catalog, reading: Reading, domains: list[str], codes: list[int]
 ) -> Iterator[_Site]:
     from webarc.archive.crawl_pair import last_pair
+    from webarc.cli.changes import remarks_on
     from webarc.diff.site import compared
 
     for domain in domains:
@@ -50,7 +55,7 @@ def _compared(
             pair = last_pair(catalog, domain)
             if pair is not None:
                 tags = pair.old, pair.new
-                yield _Site(domain, tags, compared(catalog, domain, tags, reading))
+                yield _Site(domain, tags, compared(catalog, domain, tags, reading), list(remarks_on(pair)))
         except DatabaseProblem:
             raise
         except (StorageProblem, Damaged) as problem:
@@ -63,7 +68,7 @@ def _print_objects(sites: list[_Site], count: int | None) -> None:
     from webarc.cli.changes import objects
 
     for site in sites:
-        for line in objects(site.found, site.found.at_most(count), site.domain, site.tags):
+        for line in objects(site.found, site.found.at_most(count), site.domain, site.tags, site.remarks):
             json_line(line)
 
 

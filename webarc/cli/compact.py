@@ -36,9 +36,11 @@ def compact(context: Context, domains: tuple[str, ...], lock_wait: float, as_jso
     commits makes look-ups fast. Temp dirs of crawls that were killed and cannot be resumed are removed. A cheap form
     of this runs by itself after every so many crawls (setting compact.every).
     """
+    from webarc.archive.gitenv import require_git
     from webarc.archive.temp_dirs import prune_staging
     from webarc.cli.versions import chosen_domain, opened
 
+    require_git()
     context.archive().check_writable()
     with opened(context) as catalog:
         archive = catalog.archive

@@ -82,10 +82,13 @@ def _urls(ctx: click.Context, incomplete: str) -> Items:
     """URLs as they are typed: with a scheme or without; before the first slash behind the host, domains."""
     scheme, mark, rest = incomplete.partition("://")
     before = f"{scheme}{mark}" if mark else ""
+    if mark and before.lower() not in _SCHEMES:
+        return []
     if "/" not in (rest if mark else incomplete):
         found = _domains_from(ctx, rest if mark else incomplete)
         offered = [Beginning(f"{before}{each.text}{'/' * each.is_whole}", False) for each in found]
-        offered += [Beginning(each, False) for each in _SCHEMES if incomplete and each.startswith(incomplete)]
+        if incomplete and not mark:
+            offered += [Beginning(each, False) for each in _SCHEMES if each.startswith(incomplete)]
         return _items(offered)
     if mark:
         return _items(_urls_from(ctx, incomplete))
@@ -119,11 +122,12 @@ def _domains_from(ctx: click.Context, start: str) -> list[Beginning]:
 
 
 def _urls_from(ctx: click.Context, start: str) -> list[Beginning]:
+    from webarc.archive.layout import arc_of
     from webarc.sql.completion import known_urls
 
     with suppress(Exception):
         domain = start.partition("://")[2].partition("/")[0]
-        with known_urls(_index_file(ctx), domain) as urls:
+        with known_urls(_index_file(ctx), domain, arc_of) as urls:
             return beginnings(urls, start)
     return []
 
@@ -160,6 +164,33 @@ def _rules(_ctx: click.Context, incomplete: str) -> Items:
     return _words([f"{before}{comma}{each}" for each in _RULES if each not in before], _ctx, incomplete)
 
 
+def _zones(_ctx: click.Context, incomplete: str) -> Items:
+    """The two names that are no place, and the places, of which there are some hundreds."""
+    from zoneinfo import available_timezones
+
+    return _items(beginnings(SortedList(["CET", "local", *available_timezones() - {"CET", "localtime"}]), incomplete))
+
+
+def _sets_of_parameters(ctx: click.Context, incomplete: str) -> Items:
+    from webarc.crawler.query_parameters import SETS
+
+    return _words(SETS, ctx, incomplete)
+
+
+def _versions(ctx: click.Context, incomplete: str) -> Items:
+    """The numbers of the page that is named already, newest first."""
+    from webarc.archive.layout import arc_of
+    from webarc.archive.urls import canonical, host_of
+    from webarc.sql.completion import version_numbers
+
+    with suppress(Exception):
+        # Behind an option that still lacks its value click has read no argument.
+        text = ctx.params.get("url") or ctx.args[0]
+        url = canonical(text if "://" in text else f"{_SCHEMES[0]}{text}")
+        return _words(map(str, version_numbers(_index_file(ctx), host_of(url), arc_of(url))), ctx, incomplete)
+    return []
+
+
 def _commands(ctx: click.Context, incomplete: str) -> Items:
     """The commands below those that are named already."""
     place = ctx.find_root().command
@@ -181,6 +212,9 @@ _BY_NAME: dict[str, Completer] = {
     "add_filters": _filters,
     "drop_filters": _filters,
     "keep": _rules,
+    "zone": _zones,
+    "crawl_drop_query": _sets_of_parameters,
+    "get number": _versions,
     "show keys": _config_keys,
     "help names": _commands,
     "remove name": _schedules,

@@ -92,7 +92,12 @@ class Context:
             click.echo(one_line(text), err=True)
 
     def warn(self, text: str) -> None:
-        """A warning on standard error, quiet or not."""
+        """A warning on standard error, quiet or not; what is no warning is a note."""
+        from webarc.archive.remark import Remark
+
+        if isinstance(text, Remark):
+            self.note(text)
+            return
         click.echo(f"webarc: warning: {one_line(text)}", err=True)
 
     def print_table(self, table: Any) -> None:

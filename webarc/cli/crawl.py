@@ -131,7 +131,8 @@ class _Run:
             claims.mkdir()
             places = Places(archive.root, self._context.database_url(), self._filters_dir, reports, claims)
             work = self._jobs(archive, places, start_time)
-            display = Display(view_for(self._context, as_json=self._values["as_json"]))
+            news_code = CHANGED if self._values["changed_exit_code"] else 0
+            display = Display(view_for(self._context, as_json=self._values["as_json"], news_code=news_code))
             scheduler = Scheduler(
                 work,
                 self._at_once,
@@ -153,7 +154,7 @@ class _Run:
                 self._context.warn(warning)
             if self._values["report"]:
                 write_report(self._values["report"], display.results)
-        if self._values["changed_exit_code"] and any(map(_has_news, display.results)):
+        if self._values["changed_exit_code"] and any(result.has_news() for result in display.results):
             codes.append(CHANGED)
         return worst([*codes, *(result.exit_code for result in display.results)])
 
@@ -217,11 +218,6 @@ class _Run:
             # After a stop only the exit code is left to say; a late second Ctrl-C must not change it.
             for number, handler in before.items() if not self.stopped else ():
                 signal.signal(number, handler)
-
-
-def _has_news(result: Result) -> bool:
-    """Whether a crawl changed what stands in the archive."""
-    return any(result.counts[name] for name in ("new", "changed", "gone", "moved"))
 
 
 def _committed(results: Iterable[Result]) -> set[str]:

@@ -71,15 +71,20 @@ _SECTIONS = {
 class CrawlCommand(click.Command):
     """A command whose many options are shown in sections."""
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options, section by section."""
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """The records of the options by the title of their section, in the order in which they are shown."""
         options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
         left = {_section_name(each): each.get_help_record(ctx) for each in options}
-        sections = {title: [left.pop(name, None) for name in names.split()] for title, names in _SECTIONS.items()}
-        last = sections.popitem()
-        for title, records in (*sections.items(), ("The run", [*left.values()]), last):
+        found = {title: [left.pop(name, None) for name in names.split()] for title, names in _SECTIONS.items()}
+        last, records = found.popitem()
+        found |= {"The run": [*left.values()], last: records}
+        return {title: [record for record in records if record] for title, records in found.items()}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, section by section."""
+        for title, records in self.sections(ctx).items():
             with formatter.section(title):
-                formatter.write_dl([record for record in records if record])
+                formatter.write_dl(records)
 
 
 def _section_name(option: click.Option) -> str:

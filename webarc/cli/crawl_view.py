@@ -22,10 +22,10 @@ _ERRORS = {4: "NetworkProblem", 6: "AuthenticationProblem", 8: "ServerAnswer", 1
 _COLUMNS = ("fetched", "new", "changed", "unchanged", "gone", "moved", "failed", "filtered", "skipped")
 
 
-def view_for(context: Context, *, as_json: bool) -> View:
-    """The view that fits where the output goes."""
+def view_for(context: Context, *, as_json: bool, news_code: int = 0) -> View:
+    """The view that fits where the output goes; `news_code` is how the command ends if it found something new."""
     if as_json:
-        return JsonView(context)
+        return JsonView(context, news_code)
     if context.quiet:
         return QuietView(context)
     if sys.stderr.isatty():
@@ -74,10 +74,15 @@ class View:
 class JsonView(View):
     """One object a line on standard output."""
 
+    def __init__(self, context: Context, news_code: int) -> None:
+        super().__init__(context)
+        self._news_code = news_code
+
     def ended(self, result: Result) -> None:
         """Print the result of a domain."""
         super().ended(result)
-        self.context.echo(json.dumps(result.as_json()))
+        code = result.exit_code or (self._news_code if result.has_news() else 0)
+        self.context.echo(json.dumps(result.as_json() | {"exitCode": code}))
         if result.exit_code:
             name = result.error_class or _ERRORS.get(result.exit_code, "WebarcError")
             say_error(name, "; ".join(remarks(result)) or f"{result.domain}: {result.reason}", as_json=True)
@@ -197,11 +202,17 @@ def show_table(context: Context, results: list[Result]) -> None:
 
 def remarks(result: Result) -> list[str]:
     """What the table cannot say about a domain."""
-    return [*troubles(result), *(f"{result.domain}: also committed {tag}" for tag in result.also)]
+    from webarc.archive.remark import Remark
+
+    others: list[str] = [each for each in result.warnings if isinstance(each, Remark)]
+    others += [f"also committed {tag}" for tag in result.also]
+    return [*troubles(result), *(f"{result.domain}: {other}" for other in others)]
 
 
 def troubles(result: Result) -> list[str]:
     """What did not go as it should."""
+    from webarc.archive.remark import Remark
+
     said = [f"{result.domain}: {result.error}"] if result.error else []
     if result.reason and not result.error:
         said.append(f"{result.domain}: {_why(result.reason)}")
@@ -211,7 +222,8 @@ def troubles(result: Result) -> list[str]:
             "finds the same, or now with --allow-removals."
         )
     said += [f"{result.domain}: {failure}" for failure in result.failures]
-    return [*said, *(f"{result.domain}: {warning}" for warning in result.warnings)]
+    warnings = [each for each in result.warnings if not isinstance(each, Remark)]
+    return [*said, *(f"{result.domain}: {warning}" for warning in warnings)]
 
 
 def _why(reason: str) -> str:

@@ -58,6 +58,8 @@ _GROUPS = {
     "Set up": ("init", "config", "filters", "completion", "help"),
 }
 _COMPLETION = "_WEBARC_COMPLETE"
+# What a shell says of git, cat and most others when nobody reads on what they print: they ended by SIGPIPE.
+_CLOSED_PIPE = 128 + 13
 _VERBOSE = re.compile(r"-v+")
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _EPILOG = """\b
@@ -70,6 +72,10 @@ Examples:
 Exit codes: 0 fine, 1 other, 2 usage or config, 3 files, 4 network, 6 authentication, 8 server error,
 10 repaired, 11 damaged, 12 locked, 13 stopped, 20 changed (if asked for); the lowest one but 0 wins.
 """
+
+
+class _ClosedPipe(Exception):
+    """Nobody reads on what we print."""
 
 
 class LazyGroup(click.Group):
@@ -109,6 +115,13 @@ class LazyGroup(click.Group):
 
         found = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; click would end one whose pipe is closed in its own way."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ClosedPipe from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, from the table alone."""
@@ -154,19 +167,19 @@ def _guarded(run: Callable[[], Any], arguments: list[str]) -> int:
         click.echo(problem.format_message(), err=True)
         return UsageProblem.exit_code
     except WebarcError as error:
-        if _verbosity(arguments) > 1:
+        if _is_verbose(arguments):
             sys.excepthook(type(error), error, error.__traceback__)
         say_error(type(error).__name__, str(error), as_json)
         return error.exit_code
-    except BrokenPipeError:
+    except (BrokenPipeError, _ClosedPipe):
         # Whoever read our output has enough; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return _CLOSED_PIPE
     except Exception as error:  # noqa: BLE001  a mistake of ours, said in one line like any other
-        if _verbosity(arguments) > 1:
+        if _is_verbose(arguments):
             sys.excepthook(type(error), error, error.__traceback__)
         detail = f"{type(error).__name__}: {error}"
-        say_error("WebarcError", f"internal error ({detail}); run it again with -vv to see where.", as_json)
+        say_error("WebarcError", f"internal error ({detail}); run it again with -v to see where.", as_json)
         return 1
 
 
@@ -208,11 +221,13 @@ def _complaint(error: click.UsageError) -> str:
 
         if hint := instead_of(error.option_name):
             return f"there is no option {error.option_name}; {hint}"
-    near = get_close_matches(error.option_name, error.possibilities or [], 1)
-    guess = f", did you mean {near[0]}?" if near else ""
+    # Without the dashes, which all of them have and which would make any two look alike.
+    names = {name.lstrip("-"): name for name in error.possibilities or ()}
+    near = get_close_matches(error.option_name.lstrip("-"), names, 1, 0.7)
+    guess = f", did you mean {names[near[0]]}?" if near else ""
     return f"there is no option {error.option_name}{guess}"
 
 
-def _verbosity(arguments: list[str]) -> int:
-    """How often -v was given; asked before or without parsing the command line."""
-    return arguments.count("--verbose") + sum(len(short) - 1 for short in filter(_VERBOSE.fullmatch, arguments))
+def _is_verbose(arguments: list[str]) -> bool:
+    """Whether -v was given; asked before or without parsing the command line."""
+    return "--verbose" in arguments or any(map(_VERBOSE.fullmatch, arguments))

@@ -64,8 +64,6 @@ SHARED = (
         metavar="ZONE",
         help="The zone of times: CET, local, or a name such as Europe/Berlin. [$WEBARC_TIMES_ZONE, CET]",
     ),
-    SharedOption(
-        "-v", "--verbose", "verbosity", count=True, help="Given twice, -vv: show where in webarc an error came from."
-    ),
+    SharedOption("-v", "--verbose", "verbosity", count=True, help="Show where in webarc an error came from."),
     SharedOption("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong."),
 )

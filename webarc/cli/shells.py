@@ -90,10 +90,15 @@ class Shell(ShellComplete):
     def complete(self) -> str:
         """All lines of the answer; whatever goes wrong, a shell that completes is told nothing."""
         with suppress(Exception), redirect_stderr(StringIO()):
-            args, incomplete = self.get_completion_args()
-            lines = [self.format_completion(item) for item in self._settled(self.get_completions(args, incomplete))]
+            lines = [self.format_completion(item) for item in self._settled(self._found())]
             return "\n".join(dict.fromkeys(line for line in lines if line))
         return ""
+
+    def _found(self) -> list[CompletionItem]:
+        """What can be typed next; behind a redirection a file, but for texts that are given there."""
+        if self._line.redirection:
+            return [] if self._line.redirection.startswith("<<") else [CompletionItem(self._line.last, type="file")]
+        return self.get_completions(*self.get_completion_args())
 
     def format_completion(self, item: CompletionItem) -> str:
         """One line."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import NoReturn
 
 _NOTHING_IS_CRAWLED = {"-h", "--help", "help", "--dry-run"}
@@ -13,6 +14,7 @@ _NOTHING_IS_CRAWLED = {"-h", "--help", "help", "--dry-run"}
 def main() -> None:
     """Run the command line."""
     _open_closed()
+    _write_anything()
     if "crawl" in sys.argv and _NOTHING_IS_CRAWLED.isdisjoint(sys.argv):
         from webarc.crawler.nursery import begin
 
@@ -24,6 +26,13 @@ def main() -> None:
         run()
     except SystemExit as end:
         _end(end.code)
+
+
+def _write_anything() -> None:
+    """A title or a path may have signs that the terminal's encoding has not; they are shown as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _end(code: object) -> NoReturn:

@@ -6,31 +6,37 @@ import re
 from dataclasses import dataclass, field
 
 _SAFE = re.compile(r"[A-Za-z0-9_./:=@%+,-]")
+_REDIRECTION = re.compile(r"&>>?|>>|>[|&?]?|<<<|<<-?|<[>&]?")
+# A number or name before a redirection says what is redirected.
+_HANDLE = re.compile(r"\d+|\{\w+\}", re.ASCII)
 _IN_DOUBLE_QUOTES = re.compile(r'(["\\$`])')
 
 
 @dataclass(slots=True)
 class TypedLine:
-    """The words before the last one, the last one as it is meant, as it is typed, and the quote it stands in."""
+    """The words before the last one, the last one as it is meant, as it is typed, and the quote it stands in.
+
+    Redirections are none of the words. If the last word is where one goes to or comes from, `redirection` is its sign.
+    """
 
     words: list[str] = field(default_factory=list)
     last: str = ""
     typed: str = ""
     quote: str = ""
+    redirection: str = ""
 
     def __init__(self, line: str) -> None:
-        self.words, self.last, self.typed, self.quote = [], "", "", ""
+        self.words, self.last, self.typed, self.quote, self.redirection = [], "", "", "", ""
         place = 0
         while place < len(line):
-            place += self._read(line[place : place + 2])
+            sign = None if self.quote else _REDIRECTION.match(line, place)
+            place += self._redirect(sign[0]) if sign else self._read(line[place : place + 2])
 
     def _read(self, ahead: str) -> int:
         """Take one character, or two if the first escapes the second."""
         char = ahead[0]
         if not self.quote and char in " \t\n":
-            if self.typed:
-                self.words.append(self.last)
-            self.last = self.typed = ""
+            self._end_word()
             return 1
         escaped = char == "\\" and self.quote != "'" and (not self.quote or ahead[1:] in ("", *'"\\$`'))
         taken = ahead if escaped else char
@@ -44,6 +50,20 @@ class TypedLine:
         else:
             self.last += char
         return len(taken)
+
+    def _redirect(self, sign: str) -> int:
+        """Take the sign of a redirection."""
+        if _HANDLE.fullmatch(self.typed):
+            self.last = self.typed = ""
+        self._end_word()
+        self.redirection = sign
+        return len(sign)
+
+    def _end_word(self) -> None:
+        if self.typed and not self.redirection:
+            self.words.append(self.last)
+        self.redirection = "" if self.typed else self.redirection
+        self.last = self.typed = ""
 
     def continued(self, text: str, breaks: str) -> str | None:
         """A new last word as bash wants it: quoted as the old one, from behind the last character that parts words."""

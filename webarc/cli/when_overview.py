@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from webarc.archive.zones import shown
 from webarc.cli.context import Context
 from webarc.cli.output import json_line, rows
 from webarc.errors import Damaged, DatabaseProblem, StorageProblem, worst
@@ -68,4 +69,6 @@ def _size(answers: dict[str, Answer], domain: str) -> tuple[int, str]:
 def _cells(domain: str, answer: Answer) -> list[str]:
     found = answer.occurrences
     there = sum(occurrence.stays[-1].is_open() for occurrence in found)
-    return [domain, f"{len(found):,}", f"{there:,}", found[0].stays[0].appeared.commit_tag]
+    first = found[0].stays[0]
+    by = "by " if first.unknown_before else ""
+    return [domain, f"{len(found):,}", f"{there:,}", f"{by}{shown(first.appeared.crawl_time)}"]

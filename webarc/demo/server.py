@@ -14,6 +14,8 @@ from pathlib import Path
 from string import Template
 from urllib.parse import parse_qs, urlsplit
 
+from webarc.errors import StorageProblem
+
 PACKAGE = Path(__file__).parent
 REDIRECTS = {"/old-timetable": "/ferry.html"}
 _PREFERRED_PORT = 8765
@@ -93,12 +95,14 @@ def change(folder: Path) -> None:
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """Serves a folder on loopback and gives the URL of its first page."""
+def serve(folder: Path, port: int | None = None) -> Iterator[str]:
+    """Serves a folder on loopback and gives the URL of its first page; unless a port is named, any may be taken."""
     handler = partial(Handler, directory=str(folder))
     try:
-        server = _Server(("127.0.0.1", _PREFERRED_PORT), handler)
-    except OSError:
+        server = _Server(("127.0.0.1", _PREFERRED_PORT if port is None else port), handler)
+    except OSError as problem:
+        if port is not None:
+            raise StorageProblem(f"port {port} cannot be used ({problem.strerror}); name another one.") from None
         server = _Server(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from pathlib import Path
@@ -102,7 +103,7 @@ class Tour:
 
     def _rows(self) -> None:
         """What a reader of the index sees; the SQL is in a file of its own, like all SQL here."""
-        connection = sqlite3.connect(f"file:{quote_url(str(self.archive))}/.webarc/index.db?mode=ro", uri=True)
+        connection = sqlite3.connect(f"file:{quote_url(os.fsencode(self.archive))}/.webarc/index.db?mode=ro", uri=True)
         cursor = connection.execute((PACKAGE / "versions.sql").read_text())
         table([[column[0] for column in cursor.description], *cursor.fetchall()])
         connection.close()
