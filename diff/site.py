@@ -42,7 +42,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A page of which nobody can tell whether it changed; the version is one of another time, `gap` says what is gone."""
+    """A page of which nobody can tell whether it changed; the version is of another time, `gap` says what is gone."""
 
     page: VersionRow
     gap: Gap

@@ -146,6 +146,18 @@ def test_the_next_runs_and_whether_anybody_runs_them(crawled: tuple[Webarc, Site
     runner.communicate()
 
 
+def test_a_schedule_whose_file_is_gone_is_told(crawled: tuple[Webarc, Site, Path], tmp_path: Path) -> None:
+    webarc, site, _ = crawled
+    urls = tmp_path / "urls.txt"
+    urls.write_text(site.url())
+    assert webarc.run("schedule", "add", "x", "--every", "1d", str(urls)).code == 0
+    assert status(webarc)["well"]
+    urls.unlink()
+    (text,) = (remark["text"] for remark in status(webarc, 11)["remarks"] if remark["broken"])
+    assert text.startswith(f"the schedule x: {urls} is missing; put it back")
+    assert "Something is broken." in webarc.run("status").out
+
+
 def test_damage_that_verify_finds_ends_what_was_said_of_soundness(crawled: tuple[Webarc, Site, Path]) -> None:
     webarc, _, folder = crawled
     assert webarc.run("verify").code == 0 and "all found sound since" in webarc.run("status").out
