@@ -235,11 +235,12 @@ class Instance:
         ending.flag_soft404s()
         reporter = Reporter(self._job, self._definition, self._frontier, ending, verdicts)
         events = self._line.commit(self._orders(reporter))
-        tags: dict[str, str] = {}
+        tags: dict[str, tuple[str, ...]] = {}
         for event in events:
             committed = self._index_commit(event, events) if isinstance(event, Landed) else event
             reporter.found_same(committed.domain, committed.same)
-            tags[committed.domain] = committed.commit_tag
+            tags[committed.domain] = tuple(filter(None, (committed.commit_tag, committed.later)))
+            result.also += [committed.later] if committed.later else []
             result.warnings += [each for each in committed.warnings if each not in result.warnings]
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
@@ -250,11 +251,11 @@ class Instance:
         self._compare(tags)
         self._resumption.end(harvest.reason, result.commit_tag)
 
-    def _compare(self, tags: dict[str, str]) -> None:
+    def _compare(self, tags: dict[str, tuple[str, ...]]) -> None:
         """What the report calls stored must be in the commits; the temp dir stays where it is not."""
         for domain, number in self._frontier.stored().items():
             expected = number - self._frontier.earlier[domain]
-            there = self._index.versions_of(domain, tags[domain]) if domain in tags else 0
+            there = sum(self._index.versions_of(domain, tag) for tag in tags.get(domain, ()))
             if there != expected:
                 raise WebarcError(
                     f"{expected} pages of {domain} were fetched to be stored, but its commit has {there}; crawl again "

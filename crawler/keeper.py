@@ -19,7 +19,7 @@ from pathlib import Path
 from webarc.archive import times
 from webarc.archive.document import parse, render
 from webarc.archive.importer import Importer
-from webarc.archive.layout import ADDED_FILES, METADATA, domain_folder, is_data_file
+from webarc.archive.layout import METADATA, domain_folder
 from webarc.archive.metadata import Metadata, Plain, Response, commit_tag, to_plain
 from webarc.archive.mime import data_name, extension, type_of
 from webarc.archive.objects import ObjectReader
@@ -28,6 +28,8 @@ from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 from webarc.archive.worktree import bring, mend
 from webarc.crawler.capture import PART, Capture, Committed, Known, Landed, Order, Own, Verdicts
+from webarc.crawler.outdated import drop_outdated
+from webarc.crawler.overtaken import Overtaken, commit_later, leave_out, overtaken, recounted, same_version
 from webarc.filters.chain import Chain
 
 _HEAD = 8_192
@@ -41,7 +43,6 @@ class _Kept:
 
     arc: str
     name: str
-    row: int = 0
     replaces: bool = False
 
 
@@ -125,7 +126,7 @@ class Keeper:
             self._drop(capture, Path(folder), name, refusal)
             return
         (self._changed if capture.replaces else self._new)[capture.domain] += 1
-        site.note(_Kept(capture.arc, name, capture.row, capture.replaces is not None))
+        site.note(_Kept(capture.arc, name, capture.replaces is not None))
         if site.owned:
             importer = site.open_importer()
             if body is None:
@@ -207,22 +208,44 @@ class Keeper:
             parent = repository.tip()
             reader = stack.enter_context(repository.reader()) if parent else None
             same = self._stamp(site, importer, reader, parent) if site.waiting else []
+            others: list[Overtaken] = []
             if not site.owned and not site.replacing:
                 importer.abort()
                 yield Committed(order.domain, "", "", tuple(warnings), tuple(same))
                 return
             if parent and reader:
-                _drop_outdated(importer, reader, parent, [*site.replacing, *_overtaken(site)], order.removals)
+                others = self._give_way(site, importer, reader, parent, same)
+                replacing = ((kept.arc, kept.name) for kept in site.replacing)
+                drop_outdated(importer, reader, parent, replacing, order.removals)
+            order = recounted(order, same)
             for path, source in order.reports:
                 importer.add(path, Path(source))
             kind = "crawl" if site.owned else "guest"
             body = order.body or f"new {self._new[order.domain]}, changed {self._changed[order.domain]}"
             message = f"{site.tag}\n\n{body}\n\nWebarc-Kind: {kind}\n"
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
+            later = ""
+            if others and reader:
+                crawl_time = self._archive.reserve(order.domain, times.parse(self._start))
+                later = commit_later(repository, site.staged, others, reader, commit, crawl_time)
             yield Landed(order.domain, marshal.dumps(site.documents))
             warnings += bring(repository, site.staged, exact=site.owned and parent is None and not self._chain.asks)
-        yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)), tuple(same))
+        yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)), tuple(same), later)
         remove_tree(site.staged)
+
+    def _give_way(
+        self, site: _Site, importer: Importer, reader: ObjectReader, parent: str, same: list[Known]
+    ) -> list[Overtaken]:
+        """Leave out what a guest of another crawl brought meanwhile; returns the pages that are other versions."""
+        if not site.owned:
+            return []
+        found = list(overtaken(site.repository, site.base, site.staged, reader, parent))
+        leave_out(importer, site.staged, found)
+        replaces = {kept.arc: kept.replaces for kept in site.replacing}
+        same += [(each.meta.url, replaces.get(each.arc, False)) for each in found if each.is_same]
+        arcs = {each.arc for each in found}
+        site.replacing = [kept for kept in site.replacing if kept.arc not in arcs]
+        return [each for each in found if not each.is_same]
 
     def _stamp(self, site: _Site, importer: Importer, reader: ObjectReader | None, parent: str | None) -> list[Known]:
         """Guests learn their crawl time only now, under the lock, so that it follows every commit before it.
@@ -237,9 +260,9 @@ class Keeper:
             document = site.staged / kept.arc / METADATA
             meta = parse(document.read_bytes())
             stored = reader.read(f"{parent}:{kept.arc}/{METADATA}") if reader else None
-            if stored is not None and _same_version(parse(stored).response, meta.response):
+            if stored is not None and same_version(parse(stored).response, meta.response):
                 document.unlink()
-                same.append((kept.row, kept.replaces))
+                same.append((meta.url, kept.replaces))
                 (self._changed if kept.replaces else self._new)[site.repository.domain] -= 1
                 continue
             site.replacing.append(kept)
@@ -247,23 +270,6 @@ class Keeper:
             importer.add(f"{kept.arc}/{kept.name}", site.staged / kept.arc / kept.name)
             importer.add(f"{kept.arc}/{METADATA}", document)
         return same
-
-
-def _same_version(one: Response, two: Response) -> bool:
-    """Whether two answers are one version: the same bytes, type and character set."""
-    return (one.sha256, one.declared_type, one.charset) == (two.sha256, two.declared_type, two.charset)
-
-
-def _overtaken(site: _Site) -> Iterator[_Kept]:
-    """ARCs that a guest of another crawl brought while this one ran, and that this one brings, too."""
-    if not site.owned or site.base == site.repository.tip():
-        return
-    for _, changes in site.repository.changes_since(site.base):
-        for change in changes:
-            arc, _, name = change.path.rpartition("/")
-            folder = site.staged / arc
-            if name == METADATA and (folder / METADATA).is_file():
-                yield _Kept(arc, parse((folder / METADATA).read_bytes()).response.file)
 
 
 @lru_cache(maxsize=1024)
@@ -297,46 +303,6 @@ def _described(capture: Capture, site: _Site, mime_type: str, name: str) -> Meta
             headers=capture.headers,
         ),
     )
-
-
-def _drop_outdated(
-    importer: Importer, reader: ObjectReader, parent: str, replacing: list[_Kept], removals: tuple[str, ...]
-) -> None:
-    """Replaced ARCs lose the files of the old version, removed ones all of their own files; ARCs below them stay."""
-    for item in replacing:
-        for path in _own_files(reader, parent, item.arc):
-            if path not in (f"{item.arc}/{item.name}", f"{item.arc}/{METADATA}"):
-                importer.drop(path)
-    for arc in removals:
-        for path in _own_files(reader, parent, arc):
-            importer.drop(path)
-
-
-def _own_files(reader: ObjectReader, parent: str, arc: str) -> Iterator[str]:
-    """The files that belong to an ARC itself: document, metadata and what was added to this version."""
-    for mode, name in _entries(reader.read(f"{parent}:{arc}")):
-        if name == METADATA or is_data_file(name):
-            yield f"{arc}/{name}"
-        elif name == ADDED_FILES and mode == "40000":
-            yield from _all_files(reader, parent, f"{arc}/{name}")
-
-
-def _all_files(reader: ObjectReader, parent: str, folder: str) -> Iterator[str]:
-    for mode, name in _entries(reader.read(f"{parent}:{folder}")):
-        if mode == "40000":
-            yield from _all_files(reader, parent, f"{folder}/{name}")
-        else:
-            yield f"{folder}/{name}"
-
-
-def _entries(tree: bytes | None) -> Iterator[tuple[str, str]]:
-    """Mode and name of each entry of a git tree object."""
-    position = 0
-    while tree and position < len(tree):
-        end = tree.index(b"\0", position)
-        mode, _, name = tree[position:end].partition(b" ")
-        yield mode.decode(), name.decode()
-        position = end + 21
 
 
 def _head_of(file: str) -> bytes:
