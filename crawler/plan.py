@@ -8,12 +8,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from webarc.archive.query_parameters import DroppedParameters
 from webarc.archive.store import Archive
 from webarc.crawler.interrupted import interrupted
 from webarc.crawler.job import Job
 from webarc.crawler.limits import FetchLimits
 from webarc.crawler.options import CrawlOptions
-from webarc.crawler.query_parameters import DroppedParameters
 from webarc.crawler.scheduler import by_domain
 from webarc.crawler.sources import Start
 from webarc.errors import UsageProblem
