@@ -281,7 +281,7 @@ def accepted(read: Callable[[Any], object], form: object) -> bool:
 
 
 def forms() -> Iterator[tuple[str, dict[str, str]]]:
-    """Config files and environments in which every key once has each form of value that it takes, and words of its own."""
+    """Config files and environments; in one of them each key has this form of value, if it takes it."""
     own = {name: re.findall(r'"(\w+)"', key.kind.wanted) for name, key in KEYS.items()}
     for number in range(len(FORMS) + 1):
         lines, environ = [], {}
