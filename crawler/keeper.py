@@ -30,6 +30,7 @@ from webarc.archive.worktree import bring, mend
 from webarc.crawler.capture import PART, Capture, Committed, Known, Landed, Order, Own, Verdicts
 from webarc.crawler.outdated import drop_outdated
 from webarc.crawler.overtaken import Overtaken, commit_later, leave_out, overtaken, recounted, same_version
+from webarc.errors import UsageProblem
 from webarc.filters.chain import Chain
 
 _HEAD = 8_192
@@ -56,6 +57,7 @@ class _Site:
         self.owned = owned
         self.importer: Importer | None = None
         self.base = repository.tip() if repository.exists() else None
+        self.is_taken = False
         self.count = 0
         self.waiting: list[_Kept] = []
         self.replacing: list[_Kept] = []
@@ -95,6 +97,7 @@ class Keeper:
         self._changed: Counter[str] = Counter()
         self._filtered: Counter[str] = Counter()
         self._drops: list[tuple[str, int]] = []
+        self._problems: list[str] = []
 
     def own(self, message: Own) -> None:
         """Captures of this domain belong to the crawl itself and are packed as they come."""
@@ -109,8 +112,11 @@ class Keeper:
         """Describe one capture, let the filters judge it and hand it to git; without a body, it is in the temp dir."""
         site = self._sites.get(capture.domain)
         if site is None:
-            site = self._sites[capture.domain] = self._site(capture.domain, self._start, owned=False)
+            site = self._sites[capture.domain] = self._guest_of(capture.domain)
         folder = f"{site.staged}/{capture.arc}"
+        if site.is_taken:
+            self._refuse(capture, Path(folder, PART))
+            return
         name, mime_type = self._named(capture, folder, body)
         document = f"{folder}/{name}"
         if body is None:
@@ -164,7 +170,8 @@ class Keeper:
     def verdicts(self) -> Verdicts:
         """What came of the captures so far."""
         drops, self._drops = self._drops, []
-        return Verdicts(dict(self._new), dict(self._changed), dict(self._filtered), drops, list(self._chain.problems))
+        problems = [*self._chain.problems, *self._problems]
+        return Verdicts(dict(self._new), dict(self._changed), dict(self._filtered), drops, problems)
 
     def seal(self) -> None:
         """No more captures will come: finish the packs while the fetch side makes its report."""
@@ -190,6 +197,21 @@ class Keeper:
     def _site(self, domain: str, crawl_time: str, *, owned: bool) -> _Site:
         repository = self._archive.repository(domain)
         return _Site(repository, self._staging / domain_folder(domain), crawl_time, owned=owned)
+
+    def _guest_of(self, domain: str) -> _Site:
+        """A domain that is not the crawl's own; what stands in its place must not cost the crawl its own pages."""
+        site = self._site(domain, self._start, owned=False)
+        try:
+            site.repository.check_place()
+        except UsageProblem as problem:
+            site.is_taken = True
+            self._problems.append(str(problem))
+        return site
+
+    def _refuse(self, capture: Capture, part: Path) -> None:
+        part.unlink(missing_ok=True)
+        self._filtered[capture.domain] += 1
+        self._drops.append(("place", capture.row))
 
     def _drop(self, capture: Capture, folder: Path, name: str, refusal: str) -> None:
         (folder / name).unlink(missing_ok=True)

@@ -147,6 +147,20 @@ def test_a_guest_that_comes_while_the_crawl_runs(webarc: Webarc, sites: list[Sit
     assert webarc.run("db-recover", "--verify").code == 0
 
 
+def test_what_stands_in_the_place_of_a_guest_costs_the_crawl_nothing_else(webarc: Webarc, sites: list[Site]) -> None:
+    site, other, _ = sites
+    site.pages["/"] = f"<img src={other.url('/i.png')}>"
+    other.pages["/i.png"] = PICTURE
+    folder = Archive.create(webarc.archive).root / domain_folder(other.domain)
+    folder.mkdir()
+    (folder / ".git").write_text("gitdir: elsewhere\n")
+    rows = webarc.report("--allow-private", "--requisites-from-anywhere", site.url())
+    assert rows[site.url()]["outcome"] == "stored" and webarc.stored(site.url()) == {"%_"}
+    assert (rows[other.url("/i.png")]["outcome"], rows[other.url("/i.png")]["reason"]) == ("filtered", "place")
+    result = webarc.crawl("--allow-private", "--requisites-from-anywhere", site.url())
+    assert ".git is a file that names a repository elsewhere" in " ".join(result["warnings"])
+
+
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_two_start_hosts_that_lead_to_one(webarc: Webarc, sites: list[Site], first: int) -> None:
     """The host belongs to the instance that was first, but both pages that were asked for are kept."""
