@@ -52,7 +52,8 @@ def adopt(repo: Repository, shown_ref: str) -> list[str]:
     """
     if not is_clone(repo.git_dir) or not (domain := _domain_of(repo)):
         return []
-    _check(repo, domain)
+    if wrong := _refusal(repo, domain):
+        raise UsageProblem(wrong)
     with storage(f"adopting {repo.folder}"):
         return list(_Adoption(repo, domain).run(shown_ref))
 
@@ -63,27 +64,41 @@ def _domain_of(repo: Repository) -> str:
     return crawl.tag.partition("@")[2] if crawl else ""
 
 
-def _check(repo: Repository, domain: str) -> None:
+def refusal(repo: Repository) -> str:
+    """Why a clone cannot be adopted, as a sentence; empty if it can be, or if it is none of a domain."""
+    domain = _domain_of(repo)
+    return _refusal(repo, domain) if domain else ""
+
+
+def _refusal(repo: Repository, domain: str) -> str:
     if domain_folder(domain) != repo.folder.name:
-        raise UsageProblem(f"{repo.folder} is a clone of {domain}; call it {domain_folder(domain)}.")
+        return f"{repo.folder} is a clone of {domain}; call it {domain_folder(domain)}."
+    if repo.git_dir.is_symlink():
+        target = repo.git_dir.readlink()
+        return f"{repo.folder} is a clone of which .git is a link to {target}; put the repository itself there."
     if any((repo.git_dir / name).exists() for name in _ELSEWHERE) or any(_links(repo.git_dir)):
-        raise UsageProblem(
+        return (
             f"{repo.folder} is a clone that borrows from another repository; put one there that `git clone` made "
             "without --shared or --reference."
         )
-    found = {name.lower() for name in settings(repo.git_dir / "config")}
-    partial = any(
-        name.startswith("extensions.") or name.endswith((".promisor", ".partialclonefilter")) for name in found
-    )
-    if partial or (repo.git_dir / "shallow").exists():
-        raise UsageProblem(
+    if _is_partial(repo.git_dir):
+        return (
             f"{repo.folder} is a clone of a part of the history, or of another form; put one there that `git clone` "
             "made without --depth, --filter and the like."
         )
+    return ""
+
+
+def _is_partial(git_dir: Path) -> bool:
+    found = {name.lower() for name in settings(git_dir / "config")}
+    partial = any(
+        name.startswith("extensions.") or name.endswith((".promisor", ".partialclonefilter")) for name in found
+    )
+    return partial or (git_dir / "shallow").exists()
 
 
 def _links(git_dir: Path) -> Iterator[Path]:
-    yield from (path for path in (git_dir, *git_dir.rglob("*")) if path.is_symlink())
+    yield from (path for path in git_dir.rglob("*") if path.is_symlink())
 
 
 class _Adoption:
@@ -101,6 +116,8 @@ class _Adoption:
         self._repo.set_ref(MAIN, main)
         head = self._head()
         stands_in_main = head is not None and self._is_in_main(head)
+        # A mirror has it from the source, whose files are not here.
+        git(["update-ref", "--no-deref", "-d", shown_ref], self._git_dir)
         if stands_in_main:
             self._write("HEAD", f"ref: {MAIN}\n".encode())
         self._drop_remote_refs()
@@ -167,7 +184,12 @@ class _Adoption:
 
 
 def _remotes(given: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Where it was cloned from; an address that names a program, or looks like an option, is none."""
+    """Where it was cloned from; an address that names a program, or looks like an option, is none.
+
+    What a mirror fetches would take the place of main and of what our refs say, so that is none either.
+    """
     for name, value in given:
-        if _REMOTE.fullmatch(name) and "::" not in value and not value.startswith("-"):
+        if not _REMOTE.fullmatch(name) or "::" in value or value.startswith("-"):
+            continue
+        if name.endswith(".url") or ":refs/remotes/" in value:
             yield name, value

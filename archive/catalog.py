@@ -17,6 +17,7 @@ from webarc.archive import times, zones
 from webarc.archive.ailments import ailment
 from webarc.archive.clone import is_clone
 from webarc.archive.contents import Contents
+from webarc.archive.dropped import Dropped
 from webarc.archive.gaps import Gaps
 from webarc.archive.indexing import Progress, catch_up
 from webarc.archive.instants import instant
@@ -108,10 +109,18 @@ class Catalog:
         if not known:
             domain = host_of(urls[0])
             raise UnknownURL(f"the archive has nothing of {domain}; {instead_of(self.archive, domain)}")
-        for url in known:
-            if page := self._followed(url):
+        for follow in (self._followed, self._followed_cleaned):
+            if page := next(filter(None, map(follow, known)), None):
                 return page
         raise self._unknown(known[0])
+
+    def cleaned(self, url: str) -> list[str]:
+        """A canonical URL without the parameters that crawls of its domain dropped, if they dropped any of it."""
+        domain = host_of(url)
+        if ("?" not in url and ";" not in url) or not self.archive.repository(domain).exists():
+            return []
+        self.catch_up(domain)
+        return Dropped(self.index.crawls(domain)).cleaned(url)
 
     def catch_up(self, domain: str) -> None:
         """Bring the index of a domain up to date; where that cannot be, what there is is used, with a warning."""
@@ -142,7 +151,11 @@ class Catalog:
         elif self.index.indexed_commit(repo.domain) != repo.tip():
             self._warn_once(f"{repo.domain}: the index may not be written to and does not have the newest crawls.")
 
-    def _followed(self, url: str) -> Page | None:
+    def _followed_cleaned(self, url: str) -> Page | None:
+        """The same without the parameters that crawls dropped, here and wherever a redirect leads."""
+        return self._followed(url, dropping=True)
+
+    def _followed(self, url: str, *, dropping: bool = False) -> Page | None:
         """The page at a canonical URL, or at the end of the redirects that the reports have from there."""
         asked: set[str] = set()
         while key_of(url) not in asked and len(asked) <= _MOST_REDIRECTS:
@@ -155,6 +168,8 @@ class Catalog:
                 return Page(domain, arc, versions[-1].url, versions)
             last = _newest(row for row in self.sightings(url) if row.target)
             target = _canonical(last.target) if last is not None else None
+            if target is None and dropping:
+                target = next((each for each in self.cleaned(url) if key_of(each) not in asked), None)
             if target is None:
                 return None
             url = target

@@ -10,6 +10,7 @@ from operator import attrgetter
 
 from webarc.archive.catalog import Catalog, moment_of, removed_before
 from webarc.archive.checkout_names import HTML, XHTML, Names, host_folder, wanted_name
+from webarc.archive.dropped import Dropped
 from webarc.archive.layout import arc_of
 from webarc.archive.urls import canonical, host_of, key_of
 from webarc.errors import BadURL
@@ -64,7 +65,18 @@ class Site:
         """
         if host_of(url) != self._state.domain:
             return self._other(url) if embedded and self._state.requisites else None
-        return self._own.get(key_of(url)) or self._redirected(url, embedded)
+        return self._own.get(key_of(url)) or self._redirected(url, embedded) or self._cleaned(url, embedded)
+
+    def _cleaned(self, url: str, embedded: bool) -> str | None:
+        """The file under a URL without what crawls dropped of it, which pages still name."""
+        for each in self._dropped.cleaned(url):
+            if file := self._own.get(key_of(each)) or self._redirected(each, embedded):
+                return file
+        return None
+
+    @cached_property
+    def _dropped(self) -> Dropped:
+        return Dropped(self._catalog.index.crawls(self._state.domain))
 
     # -- the domain itself ------------------------------------------------------------------------------------
 
@@ -88,7 +100,8 @@ class Site:
                 return None
             if host_of(target) != self._state.domain:
                 return self.file_of(target, embedded)
-            if file := self._own.get(key_of(target)):
+            spellings = (target, *self._dropped.cleaned(target))
+            if file := next(filter(None, (self._own.get(key_of(each)) for each in spellings)), None):
                 return file
             url = target
         return None
@@ -120,10 +133,17 @@ class Site:
         key = key_of(url)
         if key not in self._others:
             row = self._version_elsewhere(host_of(url), arc_of(url))
-            self._others[key] = None if row is None else self._names.take(self._wanted_elsewhere(row))
-            if row is not None:
-                self._pending.append((row, self._others[key] or ""))
+            self._others[key] = self._taken_in(row) if row is not None else self._other_cleaned(url)
         return self._others[key]
+
+    def _other_cleaned(self, url: str) -> str | None:
+        """Cleaned first and then remembered, so that many spellings of a part have one file."""
+        return next(filter(None, map(self._other, self._dropped.cleaned(url))), None)
+
+    def _taken_in(self, row: VersionRow) -> str:
+        file = self._names.take(self._wanted_elsewhere(row))
+        self._pending.append((row, file))
+        return file
 
     def _wanted_elsewhere(self, row: VersionRow) -> str:
         return f"{OTHERS}/{host_folder(row.domain)}/{self._wanted(row)}"

@@ -10,6 +10,8 @@ from webarc.archive.refs import read_refs, ref_value
 
 _OURS = b"[webarc]"
 _SHOWN = "refs/webarc/worktree"
+# What `git clone --mirror` writes; such a clone gets all refs, ours too.
+_MIRROR = re.compile(rb"^\s*mirror\s*=\s*true\s*$", re.MULTILINE)
 _REMOTE = "refs/remotes/"
 _REMOTE_MAIN = re.compile(rf"{_REMOTE}[^/]+/main")
 _ORIGIN = f"{_REMOTE}origin/main"
@@ -21,7 +23,7 @@ def is_clone(git_dir: Path) -> bool:
         settings = (git_dir / "config").read_bytes()
     except OSError:
         return False
-    return _OURS not in settings and ref_value(git_dir, _SHOWN) is None
+    return _OURS not in settings and (ref_value(git_dir, _SHOWN) is None or _MIRROR.search(settings) is not None)
 
 
 def main_of(git_dir: Path) -> str:

@@ -13,6 +13,7 @@ from webarc.archive.clone import main_of
 from webarc.archive.durable import sync_folders
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
+from webarc.archive.hindrance import hindrance
 from webarc.archive.history import Change, Commit
 from webarc.archive.importer import MAIN, Importer
 from webarc.archive.layout import domain_folder
@@ -53,6 +54,7 @@ class Repository:
         """Make the repository, whole or not at all; an existing one is left as it is."""
         if self.exists():
             return
+        self.check_place()
         with storage(f"creating the repository of {self.domain}"), self.archive.new_staging("create") as staging:
             self.prepare(staging.path / "repository")
             self.folder.mkdir(mode=0o755, exist_ok=True)
@@ -61,6 +63,8 @@ class Repository:
 
     def check_place(self) -> None:
         """Raises UsageProblem where something stands that is not ours and must not get commits of ours."""
+        if wrong := hindrance(self.folder):
+            raise UsageProblem(wrong)
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageProblem(f"{str(self.folder)!r} is not a folder; move it away and crawl {self.domain} again.")
         if (
@@ -102,7 +106,7 @@ class Repository:
     def _packed_ref(self, name: str) -> str | None:
         try:
             packed = (self.git_dir / "packed-refs").read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         end = packed.find(b" %s\n" % name.encode())
         value = packed[max(end - _NAME_LENGTH, 0) : max(end, 0)].decode("ascii", "replace")

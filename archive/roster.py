@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webarc.archive.hindrance import hindrance
 from webarc.archive.nearest import nearest_domains
 from webarc.archive.spellings import domain_lookups
 from webarc.archive.store import Archive
@@ -26,6 +27,8 @@ def instead_of(archive: Archive, domain: str) -> str:
     repo = archive.repository(domain)
     if repo.exists():
         return f"its repository cannot be read, run `webarc verify {domain}` to see what can be mended."
+    if wrong := hindrance(repo.folder):
+        return wrong
     if repo.folder.is_dir():
         return f"its folder {repo.folder} is no git repository any more, restore that from a backup or a clone."
     domains = archive.domains()

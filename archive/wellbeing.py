@@ -1,4 +1,4 @@
-"""Is everything well: what can be told of an archive at a glance, without git and without any lock.
+"""Is everything well: what can be told of an archive at a glance, without any lock, and without git but for clones.
 
 Ten thousand domains take about a second: a few small files are read of each.
 """
@@ -15,19 +15,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from webarc.archive.adoption import refusal
 from webarc.archive.ailments import ailment
 from webarc.archive.clone import is_clone
 from webarc.archive.disk_usage import DiskUsage, disk_usage
+from webarc.archive.hindrance import hindrance
 from webarc.archive.holders import Held, Holder, holders
 from webarc.archive.importer import MAIN
-from webarc.archive.layout import INTERNAL, schedule_log
+from webarc.archive.layout import INTERNAL, domain_folder, domain_of, schedule_log
 from webarc.archive.refs import read_head, read_refs, ref_value
 from webarc.archive.repository import Repository
 from webarc.archive.staging import RESUMABLE
 from webarc.archive.store import Archive
 from webarc.archive.verified import last_verified
 from webarc.archive.worktree import SHOWN
-from webarc.errors import CHANGED, DatabaseProblem
+from webarc.errors import CHANGED, DatabaseProblem, WebarcError
 from webarc.sql.inspection import Standing, index_file
 from webarc.sql.state import Schedule, State
 
@@ -103,6 +105,7 @@ def wellbeing(archive: Archive, database: str, stall_timeout: float | None = Non
     for domain in there:
         _look_at(archive.repository(domain), indexed, found)
     found.remarks += _lost(indexed or {}, set(there))
+    found.remarks += _in_the_way(archive)
     _look_at_schedules(archive, found)
     found.usage = disk_usage(archive.root, _COUNTING)
     return found
@@ -132,9 +135,7 @@ def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
     if wrong := ailment(repo.git_dir):
         yield Remark(repo.domain, wrong, bad=True)
     elif is_clone(repo.git_dir):
-        ours = read_refs(repo.git_dir).tell_of_crawls()
-        what = "it is a clone; " if ours else "webarc did not make its repository; if it is a clone of a domain, "
-        yield Remark(repo.domain, f"{what}the next command that may write adopts it")
+        yield _about_clone(repo)
     elif head != MAIN:
         shown = head.removeprefix("refs/heads/")
         yield Remark(repo.domain, f"its folder shows {shown} instead of main, so crawls leave the files there alone")
@@ -142,6 +143,26 @@ def _remarks(repo: Repository, head: str, tip: str | None) -> Iterator[Remark]:
         yield Remark(
             repo.domain, "its folder is behind git; a crawl is at it, or the next command that may write brings it"
         )
+
+
+def _about_clone(repo: Repository) -> Remark:
+    with suppress(WebarcError):
+        # The only thing that git is asked for: clones are few, and are so until the next command only.
+        if wrong := refusal(repo):
+            return Remark(repo.domain, wrong.rstrip("."), bad=True)
+    ours = read_refs(repo.git_dir).tell_of_crawls()
+    what = "it is a clone; " if ours else "webarc did not make its repository; if it is a clone of a domain, "
+    return Remark(repo.domain, f"{what}the next command that may write adopts it")
+
+
+def _in_the_way(archive: Archive) -> Iterator[Remark]:
+    """Folders in a domain's place that have no repository of their own, but one elsewhere or a bare one."""
+    with os.scandir(archive.root) as entries:
+        folders = sorted(entry.name for entry in entries if entry.is_dir() and entry.name != INTERNAL)
+    for name in folders:
+        domain = domain_of(name)
+        if domain_folder(domain) == name and (wrong := hindrance(archive.root / name)):
+            yield Remark(domain, wrong.rstrip("."), bad=True)
 
 
 def _packed_size(git_dir: Path) -> int:

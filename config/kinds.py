@@ -187,7 +187,10 @@ def hosts() -> Kind:
         except ValueError:
             return listed.parse(text)  # type: ignore[no-any-return]
 
-    return Kind(listed.wanted, read, parse, lambda value: listed.show(value) if value else "false")
+    def show(value: bool | tuple[str, ...]) -> str:
+        return listed.show(value) if value and not isinstance(value, bool) else str(bool(value)).lower()
+
+    return Kind(listed.wanted, read, parse, show)
 
 
 def table() -> Kind:

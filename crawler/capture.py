@@ -9,8 +9,8 @@ from typing import NamedTuple
 from webarc.archive.metadata import Metadata, from_plain
 
 PART = "data.part"
-# The row of a capture that is no version, and whether it would have replaced one.
-Known = tuple[int, bool]
+# The URL of a capture that is no version, and whether it would have replaced one.
+Known = tuple[str, bool]
 
 
 class Capture(NamedTuple):
@@ -92,7 +92,8 @@ class Landed:
 class Committed:
     """What became of an order, work tree included; without a commit if there was nothing new after all.
 
-    `same` are captures that another crawl had brought meanwhile.
+    `same` are captures that another crawl had brought meanwhile, `later` is the commitTag under which those went in of
+    which another crawl had brought another version.
     """
 
     domain: str
@@ -100,3 +101,4 @@ class Committed:
     commit: str
     warnings: tuple[str, ...]
     same: tuple[Known, ...] = ()
+    later: str = ""

@@ -277,10 +277,12 @@ class Frontier:
         self.flush()
         self._many("frontier_refuse", drops)
 
-    def found_same(self, rows: Iterable[int]) -> None:
+    def found_same(self, urls: Iterable[str]) -> None:
         """Files that were fetched are those that the archive has."""
         self.flush()
-        self._many("frontier_same", [(row,) for row in rows])
+        if same := [(url,) for url in urls]:
+            self._database.execute(statement("frontier_index"))
+            self._many("frontier_same", same)
 
     def flag(self, error: str, rows: Iterable[int], urls: Iterable[str]) -> None:
         """Say something of pages that were stored or found unchanged, and of these URLs where they are unchanged."""

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from time import monotonic
 from types import TracebackType
 
@@ -17,7 +18,7 @@ from webarc.archive import zones
 from webarc.archive.document import headers_of
 from webarc.archive.failures import storage_problem
 from webarc.archive.indexing import catch_up
-from webarc.archive.layout import arc_file, arc_of, domain_folder
+from webarc.archive.layout import METADATA, arc_file, arc_of, domain_folder
 from webarc.archive.objects import ObjectReader
 from webarc.archive.reports import crawl_paths, parse_crawl, read_urls
 from webarc.archive.store import Archive
@@ -236,11 +237,12 @@ class Instance:
         ending.flag_soft404s()
         reporter = Reporter(self._job, self._definition, self._frontier, ending, verdicts)
         events = self._line.commit(self._orders(reporter))
-        commits: dict[str, Committed] = {}
+        tags: dict[str, tuple[str, ...]] = {}
         for event in events:
             committed = self._index_commit(event, events) if isinstance(event, Landed) else event
             reporter.found_same(committed.domain, committed.same)
-            commits[committed.domain] = committed
+            tags[committed.domain] = tuple(filter(None, (committed.commit_tag, committed.later)))
+            result.also += [committed.later] if committed.later else []
             result.warnings += [each for each in committed.warnings if each not in result.warnings]
             if committed.domain == self._job.domain:
                 result.commit_tag = committed.commit_tag
@@ -248,27 +250,29 @@ class Instance:
                 result.also.append(committed.commit_tag)
         self._remember(judgement)
         reporter.conclude(result, monotonic() - self._began)
-        self._compare(commits)
+        self._compare(tags)
         self._resumption.end(harvest.reason, result.commit_tag)
 
-    def _compare(self, commits: dict[str, Committed]) -> None:
+    def _compare(self, tags: dict[str, tuple[str, ...]]) -> None:
         """What the report calls stored must be in the commits; the temp dir stays where it is not."""
         for domain, number in self._frontier.stored().items():
             expected = number - self._frontier.earlier[domain]
-            there = self._versions_in(commits[domain], expected) if domain in commits else 0
+            there = self._versions_under(domain, tags.get(domain, ()), expected)
             if there != expected:
                 raise WebarcError(
                     f"{expected} pages of {domain} were fetched to be stored, but its commit has {there}; crawl again "
                     "with --resume, and please report this."
                 )
 
-    def _versions_in(self, committed: Committed, expected: int) -> int:
-        """How many versions a commit has. The index knows at once, but not while somebody else rebuilds it."""
-        if self._index.versions_of(committed.domain, committed.commit_tag) == expected or not committed.commit:
-            return expected if committed.commit else 0
-        changes = self._archive.repository(committed.domain).changes(committed.commit)
+    def _versions_under(self, domain: str, tags: tuple[str, ...], expected: int) -> int:
+        """How many versions came under these commitTags; the index knows, but not while somebody else rebuilds it."""
+        if sum(self._index.versions_of(domain, tag) for tag in tags) == expected or not tags:
+            return expected if tags else 0
+        repository = self._archive.repository(domain)
+        commits = [commit.id for commit in repository.commits() if commit.tag in tags]
+        changes = chain.from_iterable(map(repository.changes, commits))
         places = (arc_file(change.path) for change in changes if change.blob)
-        return sum(place is not None and place[1] == "data.xml" for place in places)
+        return sum(place is not None and place[1] == METADATA for place in places)
 
     def _index_commit(self, landed: Landed, events: Iterator[Landed | Committed]) -> Committed:
         """Index a commit while its files are brought to the work tree."""

@@ -97,3 +97,9 @@ class Progress:
     errors: int
     known: int
     state: str
+
+
+def sentence(counts: dict[str, int], reason: str) -> str:
+    """How a crawl went, as its commit says it."""
+    figures = ", ".join(f"{name} {counts[name]}" for name in COUNTS)
+    return f"{figures}\ncomplete: {'no, ' + reason if reason else 'yes'}"

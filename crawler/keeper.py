@@ -19,7 +19,7 @@ from pathlib import Path
 from webarc.archive import times
 from webarc.archive.document import parse, render
 from webarc.archive.importer import Importer
-from webarc.archive.layout import ADDED_FILES, METADATA, domain_folder, is_data_file
+from webarc.archive.layout import METADATA, domain_folder
 from webarc.archive.metadata import Metadata, Plain, Response, commit_tag, to_plain
 from webarc.archive.mime import data_name, extension, type_of
 from webarc.archive.objects import ObjectReader
@@ -28,6 +28,9 @@ from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 from webarc.archive.worktree import bring, mend
 from webarc.crawler.capture import PART, Capture, Committed, Known, Landed, Order, Own, Verdicts
+from webarc.crawler.outdated import drop_outdated
+from webarc.crawler.overtaken import Overtaken, commit_later, leave_out, overtaken, recounted, same_version
+from webarc.errors import UsageProblem
 from webarc.filters.chain import Chain
 
 _HEAD = 8_192
@@ -41,7 +44,6 @@ class _Kept:
 
     arc: str
     name: str
-    row: int = 0
     replaces: bool = False
 
 
@@ -55,6 +57,7 @@ class _Site:
         self.owned = owned
         self.importer: Importer | None = None
         self.base = repository.tip() if repository.exists() else None
+        self.is_taken = False
         self.count = 0
         self.waiting: list[_Kept] = []
         self.replacing: list[_Kept] = []
@@ -94,6 +97,7 @@ class Keeper:
         self._changed: Counter[str] = Counter()
         self._filtered: Counter[str] = Counter()
         self._drops: list[tuple[str, int]] = []
+        self._problems: list[str] = []
 
     def own(self, message: Own) -> None:
         """Captures of this domain belong to the crawl itself and are packed as they come."""
@@ -108,8 +112,11 @@ class Keeper:
         """Describe one capture, let the filters judge it and hand it to git; without a body, it is in the temp dir."""
         site = self._sites.get(capture.domain)
         if site is None:
-            site = self._sites[capture.domain] = self._site(capture.domain, self._start, owned=False)
+            site = self._sites[capture.domain] = self._guest_of(capture.domain)
         folder = f"{site.staged}/{capture.arc}"
+        if site.is_taken:
+            self._refuse(capture, Path(folder, PART))
+            return
         name, mime_type = self._named(capture, folder, body)
         document = f"{folder}/{name}"
         if body is None:
@@ -125,7 +132,7 @@ class Keeper:
             self._drop(capture, Path(folder), name, refusal)
             return
         (self._changed if capture.replaces else self._new)[capture.domain] += 1
-        site.note(_Kept(capture.arc, name, capture.row, capture.replaces is not None))
+        site.note(_Kept(capture.arc, name, capture.replaces is not None))
         if site.owned:
             importer = site.open_importer()
             if body is None:
@@ -163,7 +170,8 @@ class Keeper:
     def verdicts(self) -> Verdicts:
         """What came of the captures so far."""
         drops, self._drops = self._drops, []
-        return Verdicts(dict(self._new), dict(self._changed), dict(self._filtered), drops, list(self._chain.problems))
+        problems = [*self._chain.problems, *self._problems]
+        return Verdicts(dict(self._new), dict(self._changed), dict(self._filtered), drops, problems)
 
     def seal(self) -> None:
         """No more captures will come: finish the packs while the fetch side makes its report."""
@@ -190,6 +198,21 @@ class Keeper:
         repository = self._archive.repository(domain)
         return _Site(repository, self._staging / domain_folder(domain), crawl_time, owned=owned)
 
+    def _guest_of(self, domain: str) -> _Site:
+        """A domain that is not the crawl's own; what stands in its place must not cost the crawl its own pages."""
+        site = self._site(domain, self._start, owned=False)
+        try:
+            site.repository.check_place()
+        except UsageProblem as problem:
+            site.is_taken = True
+            self._problems.append(str(problem))
+        return site
+
+    def _refuse(self, capture: Capture, part: Path) -> None:
+        part.unlink(missing_ok=True)
+        self._filtered[capture.domain] += 1
+        self._drops.append(("place", capture.row))
+
     def _drop(self, capture: Capture, folder: Path, name: str, refusal: str) -> None:
         (folder / name).unlink(missing_ok=True)
         (folder / METADATA).unlink(missing_ok=True)
@@ -207,22 +230,44 @@ class Keeper:
             parent = repository.tip()
             reader = stack.enter_context(repository.reader()) if parent else None
             same = self._stamp(site, importer, reader, parent) if site.waiting else []
+            others: list[Overtaken] = []
             if not site.owned and not site.replacing:
                 importer.abort()
                 yield Committed(order.domain, "", "", tuple(warnings), tuple(same))
                 return
             if parent and reader:
-                _drop_outdated(importer, reader, parent, [*site.replacing, *_overtaken(site)], order.removals)
+                others = self._give_way(site, importer, reader, parent, same)
+                replacing = ((kept.arc, kept.name) for kept in site.replacing)
+                drop_outdated(importer, reader, parent, replacing, order.removals)
+            order = recounted(order, same)
             for path, source in order.reports:
                 importer.add(path, Path(source))
             kind = "crawl" if site.owned else "guest"
             body = order.body or f"new {self._new[order.domain]}, changed {self._changed[order.domain]}"
             message = f"{site.tag}\n\n{body}\n\nWebarc-Kind: {kind}\n"
             commit = importer.commit(parent, message, times.now(), site.tag if site.owned else None)
+            later = ""
+            if others and reader:
+                crawl_time = self._archive.reserve(order.domain, times.parse(self._start))
+                later = commit_later(repository, site.staged, others, reader, commit, crawl_time)
             yield Landed(order.domain, marshal.dumps(site.documents))
             warnings += bring(repository, site.staged, exact=site.owned and parent is None and not self._chain.asks)
-        yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)), tuple(same))
+        yield Committed(order.domain, site.tag, commit, tuple(dict.fromkeys(warnings)), tuple(same), later)
         remove_tree(site.staged)
+
+    def _give_way(
+        self, site: _Site, importer: Importer, reader: ObjectReader, parent: str, same: list[Known]
+    ) -> list[Overtaken]:
+        """Leave out what a guest of another crawl brought meanwhile; returns the pages that are other versions."""
+        if not site.owned:
+            return []
+        found = list(overtaken(site.repository, site.base, site.staged, reader, parent))
+        leave_out(importer, site.staged, found)
+        replaces = {kept.arc: kept.replaces for kept in site.replacing}
+        same += [(each.meta.url, replaces.get(each.arc, False)) for each in found if each.is_same]
+        arcs = {each.arc for each in found}
+        site.replacing = [kept for kept in site.replacing if kept.arc not in arcs]
+        return [each for each in found if not each.is_same]
 
     def _stamp(self, site: _Site, importer: Importer, reader: ObjectReader | None, parent: str | None) -> list[Known]:
         """Guests learn their crawl time only now, under the lock, so that it follows every commit before it.
@@ -237,9 +282,9 @@ class Keeper:
             document = site.staged / kept.arc / METADATA
             meta = parse(document.read_bytes())
             stored = reader.read(f"{parent}:{kept.arc}/{METADATA}") if reader else None
-            if stored is not None and _same_version(parse(stored).response, meta.response):
+            if stored is not None and same_version(parse(stored).response, meta.response):
                 document.unlink()
-                same.append((kept.row, kept.replaces))
+                same.append((meta.url, kept.replaces))
                 (self._changed if kept.replaces else self._new)[site.repository.domain] -= 1
                 continue
             site.replacing.append(kept)
@@ -247,23 +292,6 @@ class Keeper:
             importer.add(f"{kept.arc}/{kept.name}", site.staged / kept.arc / kept.name)
             importer.add(f"{kept.arc}/{METADATA}", document)
         return same
-
-
-def _same_version(one: Response, two: Response) -> bool:
-    """Whether two answers are one version: the same bytes, type and character set."""
-    return (one.sha256, one.declared_type, one.charset) == (two.sha256, two.declared_type, two.charset)
-
-
-def _overtaken(site: _Site) -> Iterator[_Kept]:
-    """ARCs that a guest of another crawl brought while this one ran, and that this one brings, too."""
-    if not site.owned or site.base == site.repository.tip():
-        return
-    for _, changes in site.repository.changes_since(site.base):
-        for change in changes:
-            arc, _, name = change.path.rpartition("/")
-            folder = site.staged / arc
-            if name == METADATA and (folder / METADATA).is_file():
-                yield _Kept(arc, parse((folder / METADATA).read_bytes()).response.file)
 
 
 @lru_cache(maxsize=1024)
@@ -297,46 +325,6 @@ def _described(capture: Capture, site: _Site, mime_type: str, name: str) -> Meta
             headers=capture.headers,
         ),
     )
-
-
-def _drop_outdated(
-    importer: Importer, reader: ObjectReader, parent: str, replacing: list[_Kept], removals: tuple[str, ...]
-) -> None:
-    """Replaced ARCs lose the files of the old version, removed ones all of their own files; ARCs below them stay."""
-    for item in replacing:
-        for path in _own_files(reader, parent, item.arc):
-            if path not in (f"{item.arc}/{item.name}", f"{item.arc}/{METADATA}"):
-                importer.drop(path)
-    for arc in removals:
-        for path in _own_files(reader, parent, arc):
-            importer.drop(path)
-
-
-def _own_files(reader: ObjectReader, parent: str, arc: str) -> Iterator[str]:
-    """The files that belong to an ARC itself: document, metadata and what was added to this version."""
-    for mode, name in _entries(reader.read(f"{parent}:{arc}")):
-        if name == METADATA or is_data_file(name):
-            yield f"{arc}/{name}"
-        elif name == ADDED_FILES and mode == "40000":
-            yield from _all_files(reader, parent, f"{arc}/{name}")
-
-
-def _all_files(reader: ObjectReader, parent: str, folder: str) -> Iterator[str]:
-    for mode, name in _entries(reader.read(f"{parent}:{folder}")):
-        if mode == "40000":
-            yield from _all_files(reader, parent, f"{folder}/{name}")
-        else:
-            yield f"{folder}/{name}"
-
-
-def _entries(tree: bytes | None) -> Iterator[tuple[str, str]]:
-    """Mode and name of each entry of a git tree object."""
-    position = 0
-    while tree and position < len(tree):
-        end = tree.index(b"\0", position)
-        mode, _, name = tree[position:end].partition(b" ")
-        yield mode.decode(), name.decode()
-        position = end + 21
 
 
 def _head_of(file: str) -> bytes:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from webarc.archive import times
 from webarc.archive.metadata import commit_tag
+from webarc.archive.query_parameters import DroppedParameters
 from webarc.archive.store import Archive
 from webarc.archive.urls import host_of, key_of
 from webarc.crawler.interrupted import interrupted
 from webarc.crawler.job import Job
 from webarc.crawler.limits import FetchLimits
 from webarc.crawler.options import CrawlOptions
-from webarc.crawler.query_parameters import DroppedParameters
 from webarc.crawler.scheduler import by_domain
 from webarc.crawler.sources import Start
 from webarc.errors import UsageProblem

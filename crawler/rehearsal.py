@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 
+from webarc.archive.query_parameters import DroppedParameters
 from webarc.archive.urls import canonical, host_of
 from webarc.crawler.addresses import hostname, refused_host
 from webarc.crawler.errands import REDIRECTS
@@ -14,7 +15,6 @@ from webarc.crawler.fetcher import Fetcher
 from webarc.crawler.fetching import address_policy, make_fetcher
 from webarc.crawler.job import Job
 from webarc.crawler.limits import origin_of
-from webarc.crawler.query_parameters import DroppedParameters
 from webarc.crawler.reading import LARGEST_READ, read
 from webarc.crawler.robots import Robots, product_token
 from webarc.crawler.scope import Scope

@@ -17,7 +17,7 @@ from webarc.crawler.capture import Known, Order, Verdicts
 from webarc.crawler.claims import is_claimed
 from webarc.crawler.ending import COMPLETED, ENDLESS, Ending
 from webarc.crawler.frontier import HOP, Frontier, Row
-from webarc.crawler.job import COUNTS, Job, Result
+from webarc.crawler.job import COUNTS, Job, Result, sentence
 from webarc.crawler.removal import Removals
 from webarc.crawler.traps import Trap
 from webarc.errors import AuthenticationProblem, NetworkProblem, ServerAnswer, Stopped, worst
@@ -72,11 +72,11 @@ class Reporter:
         with (folder / urls).open("wb") as stream:
             write_urls(self._ending.rows(domain, complete=self._complete), stream)
         reports = ((crawl, str(folder / crawl)), (urls, str(folder / urls)))
-        return Order(domain, reports, tuple(arc_of(url) for url in removals.now), _sentence(counts, self._reason()))
+        return Order(domain, reports, tuple(arc_of(url) for url in removals.now), sentence(counts, self._reason()))
 
     def found_same(self, domain: str, same: Sequence[Known]) -> None:
         """Captures turned out to be what another crawl had brought meanwhile."""
-        self._frontier.found_same(row for row, _ in same)
+        self._frontier.found_same(url for url, _ in same)
         figures = self._figures.setdefault(domain, Counter())
         for _, replaces in same:
             figures["changed" if replaces else "new"] -= 1
@@ -217,8 +217,3 @@ def _trap_words(trap: Trap) -> str:
         f"{trap.pattern} goes on without end: {trap.followed} URLs were followed, their pages say the same and lead to "
         f"nothing else, {trap.refused} more were not; --no-trap-detection follows them, --exclude keeps them out."
     )
-
-
-def _sentence(counts: dict[str, int], reason: str) -> str:
-    figures = ", ".join(f"{name} {counts[name]}" for name in COUNTS)
-    return f"{figures}\ncomplete: {'no, ' + reason if reason else 'yes'}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import unquote
 
+from webarc.archive.query_parameters import DroppedParameters
 from webarc.archive.urls import host_of, key_of
 from webarc.crawler.addresses import hostname
 from webarc.crawler.frontier import HOP, Frontier, Item
 from webarc.crawler.options import CrawlOptions
-from webarc.crawler.query_parameters import DroppedParameters
 from webarc.crawler.reading import Reading
 from webarc.crawler.scope import Scope
 from webarc.crawler.soft404 import Soft404

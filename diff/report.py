@@ -14,7 +14,7 @@ from webarc.archive.zones import shown
 from webarc.diff.hunks import Piece
 from webarc.diff.moves import Move
 from webarc.diff.shares import written
-from webarc.diff.site import Changed, SiteChanges
+from webarc.diff.site import Changed, SiteChanges, Unknown
 from webarc.sql.rows import VersionRow
 
 _HEAD = """<!DOCTYPE html>
@@ -54,6 +54,7 @@ def report(changes: SiteChanges, domain: str, crawls: tuple[str, str], figures: 
     yield from _section("Moved", ("similarity", "from", "to"), map(_moved, changes.moved))
     yield from _section("Added", ("bytes", "page"), map(_single, changes.added))
     yield from _section("Removed", ("bytes", "page"), map(_single, changes.removed))
+    yield from _section("Unknown", ("what is gone", "page"), map(_unknown, changes.unknown))
     yield "</body>\n</html>\n"
 
 
@@ -86,6 +87,10 @@ def _moved(move: Move) -> str:
 
 def _single(row: VersionRow) -> str:
     return _row(_number(f"{row.length:,}"), f"<td>{_link(row)}</td>")
+
+
+def _unknown(unknown: Unknown) -> str:
+    return _row(f"<td>{unknown.gap}</td>", f"<td>{_link(unknown.page)}</td>")
 
 
 def _row(*cells: str) -> str:

@@ -40,18 +40,27 @@ class Changed:
         return row
 
 
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A page of which nobody can tell whether it changed; the version is of another time, `gap` says what is gone."""
+
+    page: VersionRow
+    gap: Gap
+
+
 @dataclass(slots=True)
 class SiteChanges:
     """A site at two times, as far as it differs; `unreadable` tells how many versions could not be read.
 
     `uncertain` tells of how many pages a version of one of the times may have been thinned out or forgotten, so that
-    they were compared with an older one.
+    they were compared with an older one; `unknown` are those that could not be compared at all.
     """
 
     added: list[VersionRow] = field(default_factory=list)
     removed: list[VersionRow] = field(default_factory=list)
     moved: list[Move] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
+    unknown: list[Unknown] = field(default_factory=list)
     unchanged: int = 0
     unreadable: int = 0
     uncertain: int = 0
@@ -68,7 +77,8 @@ class SiteChanges:
 
     def figures(self) -> str:
         """The same in words."""
-        return ", ".join(f"{count:,} {kind}" for kind, count in self.counts().items())
+        counts = self.counts() | ({"unknown": len(self.unknown)} if self.unknown else {})
+        return ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
 
     def differing(self) -> int:
         """How many pages differ."""
@@ -77,7 +87,8 @@ class SiteChanges:
     def at_most(self, count: int | None) -> SiteChanges:
         """The first pages of each kind."""
         added, removed = self.added[:count], self.removed[:count]
-        return replace(self, added=added, removed=removed, moved=self.moved[:count], changed=self.changed[:count])
+        moved, changed, unknown = self.moved[:count], self.changed[:count], self.unknown[:count]
+        return replace(self, added=added, removed=removed, moved=moved, changed=changed, unknown=unknown)
 
 
 class SiteComparison:
@@ -97,30 +108,52 @@ class SiteComparison:
         found.added = _others(found.added, {move.new.arc for move in found.moved})
         found.moved.sort(key=lambda move: (-move.similarity, move.new.url))
         found.changed = sorted([*found.changed, *self._scored(pairs)], key=_most_changed)
+        found.unknown.sort(key=lambda unknown: unknown.page.url)
         found.unreadable = self._reading.unreadable
         return found
 
     def _sort(self, before: str, after: str) -> list[tuple[VersionRow, VersionRow]]:
         """Find what was added and removed by the index alone; returns the pages that have another version."""
-        found = self._found
         lost = Lost(self._catalog, self._domain, before), Lost(self._catalog, self._domain, after)
         numbers = {row.arc: row.number for row in self._catalog.versions_at(self._domain, before)}
+        nowhere = (lost[0].arcs.keys() | lost[1].arcs.keys()) - numbers.keys()
         replaced: dict[str, VersionRow] = {}
         for row in self._catalog.versions_at(self._domain, after):
+            nowhere.discard(row.arc)
             number = numbers.pop(row.arc, None)
             if number is None:
-                gap = lost[0].gap_of(row)
-                if gap is None:
-                    found.added.append(row)
-                else:
-                    found.changed.append(Changed(None, row, None, gap=gap))
-                continue
-            found.uncertain += row.arc in lost[0].arcs or row.arc in lost[1].arcs
-            if number == row.number:
-                found.unchanged += 1
+                self._begin(row, lost[0])
+            elif number == row.number:
+                self._stay(row, lost)
             else:
+                self._found.uncertain += row.arc in lost[0].arcs or row.arc in lost[1].arcs
                 replaced[row.arc] = row
+        self._miss(nowhere, lost)
         return list(self._pairs(before, numbers, replaced, lost[1]))
+
+    def _begin(self, row: VersionRow, lost: Lost) -> None:
+        """A page that has no version at the first time."""
+        gap = lost.gap_of(row)
+        if gap is None:
+            self._found.added.append(row)
+        else:
+            self._found.changed.append(Changed(None, row, None, gap=gap))
+
+    def _stay(self, row: VersionRow, lost: tuple[Lost, Lost]) -> None:
+        """A page that has one version at both times, if that does not only stand in for others."""
+        gap = lost[0].gap_at(row) or lost[1].gap_at(row)
+        if gap is None:
+            self._found.unchanged += 1
+        else:
+            self._found.unknown.append(Unknown(row, gap))
+
+    def _miss(self, arcs: set[str], lost: tuple[Lost, Lost]) -> None:
+        """The pages that have no version at either time, though they were there at one of them."""
+        for arc in arcs:
+            row = self._catalog.index.history(self._domain, arc)[-1]
+            gap = lost[0].gap_of(row) or lost[1].gap_of(row)
+            if gap is not None:
+                self._found.unknown.append(Unknown(row, gap))
 
     def _pairs(
         self, before: str, gone: dict[str, int], replaced: dict[str, VersionRow], lost: Lost

@@ -39,6 +39,11 @@ class ReadOnlyFile(Database):
         super().__init__(f"the {family} {str(path)!r}", family)
         self._path = path
 
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a file to read."""
+        return self._path.exists()
+
     def rebuilt(self) -> AbstractContextManager[Database]:
         """Refused."""
         self._refuse()

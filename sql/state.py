@@ -80,7 +80,9 @@ class State:
                 raise UsageProblem(f"there is a schedule {name!r} already; remove it first or choose another name.")
 
     def list(self) -> Schedules:
-        """All schedules by name."""
+        """All schedules by name; none where there is no file and none can be made."""
+        if isinstance(self._database, ReadOnlyFile) and not self._database.is_there:
+            return []
         with self._database.reading() as connection:
             return [_schedule(row) for row in run(connection, "schedule_list")]
 

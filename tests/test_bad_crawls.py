@@ -102,6 +102,18 @@ def test_a_page_that_nobody_links_to_any_more_stays_and_is_marked(webarc: Webarc
         assert webarc.crawl(site.url())["counts"]["gone"] == 1
 
 
+def test_a_start_page_that_is_gone_is_not_said_to_be_kept(webarc: Webarc, site: Site) -> None:
+    with site:
+        webarc.crawl(site.url("/p3"), site.url("/p4"))
+        site.pages["/p3"] = (404, {}, "gone")
+        ran = webarc.run("crawl", site.url("/p3"), site.url("/p4"))
+        assert "only those that are gone or moved for good were removed" in ran.out and "nothing" not in ran.out
+        assert "p3" not in webarc.stored(site.url())
+        site.pages["/p4"] = (503, {}, "busy")
+        ran = webarc.run("crawl", site.url("/p4"))
+        assert "some pages could not be had; nothing of them was removed" in ran.out
+
+
 def test_prune_unreached_removes_what_a_complete_crawl_does_not_reach(webarc: Webarc, site: Site) -> None:
     with site:
         first(webarc, site)

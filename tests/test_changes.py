@@ -108,6 +108,7 @@ def test_every_kind_of_change_is_found_most_changed_first(site: Webarc) -> None:
         **{kind: len(pages) for kind, pages in EXPECTED.items()},
         "unchanged": 2,
         "uncertain": 0,
+        "unknown": 0,
     }
     assert listed(site, "-3") == EXPECTED
     scores = {line["new"]["url"].rpartition("/")[2]: line["score"] for line in others if line["change"] == "changed"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -27,6 +28,7 @@ from webarc.archive.store import Archive
 from webarc.cli.context import Context, command
 from webarc.cli.main import COMMANDS, LazyGroup, cli
 from webarc.cli.output import safe
+from webarc.config.keys import KEYS
 from webarc.errors import Locked, NoSpace, StorageProblem
 
 ROOT = Path(__file__).parent.parent
@@ -247,6 +249,74 @@ def test_config_show_as_json() -> None:
     assert found["filters.use"]["value"] == ["mime"]
     assert found["crawl.interval"]["value"] is None
     assert "hunter2" not in result.output
+
+
+FORMS: dict[str, object] = {
+    "true": True,
+    "false": False,
+    "0": 0,
+    "7": 7,
+    "2.5": 2.5,
+    '""': "",
+    '"none"': "none",
+    '"inf"': "inf",
+    '"2"': "2",
+    '"6h"': "6h",
+    '"5M"': "5M",
+    '"local"': "local",
+    '"/dev/null"': "/dev/null",
+    '"http://u:p@h:1"': "http://u:p@h:1",
+    "[]": [],
+    '["a", "b"]': ["a", "b"],
+    '["text/*", "image/png"]': ["text/*", "image/png"],
+    '["A: b", "Cookie: c"]': ["A: b", "Cookie: c"],
+    "{}": {},
+    '{a = "b"}': {"a": "b"},
+}
+TEXTS = ("yes", "off", "0", "7", "2.5", "none", "6h", "5M", "a", "a,b", "text/*", "A: b", "a=b,c=d", "socks5://h:1", "")
+
+
+def accepted(read: Callable[[Any], object], form: object) -> bool:
+    try:
+        read(form)
+    except ValueError:
+        return False
+    return True
+
+
+def forms() -> Iterator[tuple[str, dict[str, str]]]:
+    """Config files and environments; in one of them each key has this form of value, if it takes it."""
+    own = {name: re.findall(r'"(\w+)"', key.kind.wanted) for name, key in KEYS.items()}
+    for number in range(len(FORMS) + 1):
+        lines, environ = [], {}
+        for name, key in KEYS.items():
+            read = [literal for literal, form in FORMS.items() if accepted(key.kind.read, form)]
+            read += [f'"{word}"' for word in own[name] if accepted(key.kind.read, word)]
+            parsed = [text for text in TEXTS if accepted(key.kind.parse, text)]
+            lines += [f"{name} = {read[number]}\n"] if number < len(read) else []
+            environ |= {key.variable: parsed[number]} if number < len(parsed) else {}
+        yield "".join(lines), {}
+        yield "", environ
+
+
+def test_config_show_shows_every_key_in_every_form_of_value() -> None:
+    for file, environ in forms():
+        Path("webarc.toml").write_text(file)
+        shown = webarc("config", "show", "--config", "webarc.toml", **environ)
+        assert shown.exit_code == 0, (file, environ, shown.output)
+        result = webarc("config", "show", "--config", "webarc.toml", "--json", **environ)
+        assert result.exit_code == 0, (file, environ, result.output)
+        assert {json.loads(line)["key"] for line in result.stdout.splitlines()} == set(KEYS)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("true", "true"), ("false", "false"), ('["h", "10.0.0.0/8"]', "h, 10.0.0.0/8"), ("[]", "false")],
+)
+def test_config_show_of_hosts(given: str, shown: str) -> None:
+    Path("webarc.toml").write_text(f"[crawl]\nallow_private = {given}\n")
+    row = webarc("config", "show", "crawl.allow_private").stdout.splitlines()[-1]
+    assert row.split(None, 1)[1].startswith(f"{shown} ")
 
 
 def test_a_cookie_file_that_is_missing_stops_crawls_only() -> None:

@@ -147,6 +147,7 @@ def test_who_may_only_read_reads_it(source: Path, tmp_path: Path, options: str) 
         pytest.param("--filter=blob:none --no-local", "", "is a clone of a part of the history", marks=SLOW),
         ("--shared", "", "borrows from another repository"),
         pytest.param("", "objects", "borrows from another repository", marks=SLOW),
+        ("", ".git", "is a clone of which .git is a link to "),
         ("", "rename", f"is a clone of {DOMAIN}; call it {DOMAIN}"),
     ],
 )
@@ -159,16 +160,65 @@ def test_what_cannot_be_adopted_is_told_and_left(
     user_git(source, "config", "uploadpack.allowFilter", "true")
     folder = webarc.archive / ("other.example" if after == "rename" else DOMAIN)
     user_git(source.parent, "clone", "-q", *options.split(), address, str(folder))
-    if after == "objects":
-        (folder / ".git" / "objects").rename(tmp_path / "objects")
-        (folder / ".git" / "objects").symlink_to(tmp_path / "objects")
+    if after in ("objects", ".git"):
+        place = folder / ".git" / after if after == "objects" else folder / ".git"
+        place.rename(tmp_path / after)
+        place.symlink_to(tmp_path / after)
     before = (folder / ".git" / "config").read_bytes()
+    told(webarc, said)
     ran = webarc.run("list")
     # What was never cloned is not there.
     assert said in ran.err and ("amaged" not in ran.err or "filter" in options), ran.err
     ran = webarc.run("compact")
     assert ran.code == 2 and said in ran.err, (ran.out, ran.err)
     assert (folder / ".git" / "config").read_bytes() == before
+
+
+def told(webarc: Webarc, said: str) -> None:
+    """`status` says beforehand what the next command will say."""
+    ran = webarc.run("status")
+    assert ran.code == 11 and said in ran.out and "Something is broken." in ran.out, ran.out
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("separate", ".git is a file that names a repository elsewhere"),
+        ("worktree", ".git is a file that names a repository elsewhere"),
+        ("bare", "is a bare repository"),
+        ("nowhere", "is a link to nowhere, which is no folder"),
+    ],
+)
+def test_a_repository_elsewhere_is_told_and_left(source: Path, tmp_path: Path, kind: str, said: str) -> None:
+    webarc = Webarc(tmp_path / "archive")
+    folder = Archive.create(webarc.archive).root / DOMAIN
+    if kind == "worktree":
+        user_git(source.parent, "clone", "-q", "--no-checkout", str(source), str(tmp_path / "own"))
+        user_git(tmp_path / "own", "checkout", "-q", "--detach")
+        user_git(tmp_path / "own", "worktree", "add", "-q", str(folder), "main")
+    elif kind == "nowhere":
+        folder.mkdir()
+        (folder / ".git").symlink_to("nowhere")
+    else:
+        options = ["--bare"] if kind == "bare" else ["--separate-git-dir", str(tmp_path / "git")]
+        user_git(source.parent, "clone", "-q", *options, str(source), str(folder))
+    before = sorted(folder.rglob("*"))
+    told(webarc, said)
+    for words in (("log", f"{DOMAIN}/page"), ("crawl", f"http://{DOMAIN}/")):
+        ran = webarc.run(*words)
+        assert ran.code == 2 and said in ran.out + ran.err, (ran.out, ran.err)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_mirror_is_adopted(source: Path, tmp_path: Path) -> None:
+    """It has all refs of its source, that which names what the work tree shows, too; its files are brought."""
+    webarc = Webarc(tmp_path / "archive")
+    folder = Archive.create(webarc.archive).root / DOMAIN
+    user_git(source.parent, "clone", "-q", "--mirror", str(source), str(folder / ".git"))
+    adopted(webarc, folder)
+    # What a mirror fetches would take the place of main.
+    settings = (folder / ".git" / "config").read_text()
+    assert str(source) in settings and "mirror" not in settings and "refs/*" not in settings
 
 
 def test_a_repository_of_ones_own_is_left_alone(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import sqlite3
@@ -111,6 +112,55 @@ def test_a_guest_that_becomes_an_owner_keeps_its_pages(tmp_path: Path) -> None:
         for number in range(5):
             assert reader.read(f"main:p{number}/data.html") == f"<title>{number}</title>".encode()
             assert b"2026-11-15T23:50:00@guest.test" in (reader.read(f"main:p{number}/data.xml") or b"")
+
+
+def test_a_guest_that_comes_while_the_crawl_runs(webarc: Webarc, sites: list[Site]) -> None:
+    """The same bytes make no second version; other bytes make one, and versions stay in the order of time."""
+    site, other, _ = sites
+    pictures = "".join(f"<img src={other.url(name)}>" for name in ("/same.png", "/other.png"))
+    site.pages["/"] = pictures
+    other.pages |= {"/": f"{pictures}<a href=/slow>s</a>", "/same.png": PICTURE, "/other.png": PICTURE}
+    other.pages["/slow"] = Page("slow", delay=4.0)
+    own = webarc.start("crawl", "--json", other.url())
+    while not {"/same.png", "/other.png", "/slow"} <= {request.path for request in other.requests}:
+        assert own.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.2)
+    other.pages["/other.png"] = Page(b"\x89PNG\r\n\x1a\n" + b"\1" * 40, type="image/png")
+    ran = webarc.run("crawl", "--json", "--allow-private", "--requisites-from-anywhere", site.url())
+    assert ran.code == 0 and own.poll() is None, ran.err
+    out, err = own.communicate()
+    assert own.returncode == 0, err
+    counts = json.loads(out)["counts"]
+    assert (counts["new"], counts["changed"], counts["unchanged"]) == (3, 0, 1)
+    rows = {name: webarc.run("log", "--json", other.url(name)).objects() for name in ("/same.png", "/other.png", "/")}
+    assert {name: [row["number"] for row in found] for name, found in rows.items()} == {
+        "/same.png": [1],
+        "/other.png": [2, 1],
+        "/": [1],
+    }
+    assert rows["/other.png"][0]["crawlTime"] > rows["/other.png"][1]["crawlTime"] > rows["/"][0]["crawlTime"]
+    assert rows["/other.png"][0]["size"] == 48
+    (crawl,) = (row for row in webarc.run("log", "--json", other.domain).objects() if "counts" in row)
+    assert (crawl["counts"]["new"], crawl["counts"]["unchanged"]) == (3, 1)
+    assert webarc.git(other.url(), "status", "--porcelain") == b""
+    ran = webarc.run("verify")
+    assert ran.code == 0, ran.out
+    assert webarc.run("db-recover", "--verify").code == 0
+
+
+def test_what_stands_in_the_place_of_a_guest_costs_the_crawl_nothing_else(webarc: Webarc, sites: list[Site]) -> None:
+    site, other, _ = sites
+    site.pages["/"] = f"<img src={other.url('/i.png')}>"
+    other.pages["/i.png"] = PICTURE
+    folder = Archive.create(webarc.archive).root / domain_folder(other.domain)
+    folder.mkdir()
+    (folder / ".git").write_text("gitdir: elsewhere\n")
+    rows = webarc.report("--allow-private", "--requisites-from-anywhere", site.url())
+    assert rows[site.url()]["outcome"] == "stored" and webarc.stored(site.url()) == {"%_"}
+    assert (rows[other.url("/i.png")]["outcome"], rows[other.url("/i.png")]["reason"]) == ("filtered", "place")
+    result = webarc.crawl("--allow-private", "--requisites-from-anywhere", site.url())
+    assert ".git is a file that names a repository elsewhere" in " ".join(result["warnings"])
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.slow)])

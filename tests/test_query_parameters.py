@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
@@ -11,9 +14,9 @@ from hypothesis import strategies as st
 from tests.crawls import Webarc
 from tests.servers import Page, Request, Site, redirect
 from tests.sessions import requests_of, session_site
+from webarc.archive.query_parameters import DroppedParameters
 from webarc.archive.urls import canonical
 from webarc.crawler.options import CrawlOptions
-from webarc.crawler.query_parameters import DroppedParameters
 
 
 @pytest.mark.parametrize(
@@ -121,6 +124,36 @@ def test_what_is_in_the_archive_is_found_as_it_was_written(webarc: Webarc) -> No
         assert webarc.stored(site.url()) == {"%_", "a%_3Fsid=1", "a"}
         for url in (site.url("/a?sid=1"), site.url("/a")):
             assert webarc.run("get", url).out == "<title>a</title>"
+
+
+def test_links_with_what_was_dropped_lead_to_what_was_archived(webarc: Webarc, tmp_path: Path) -> None:
+    """Exact spellings first; pages, parts, redirects and parts of other hosts."""
+    with Site({}) as site, Site({}, host="127.0.0.2") as other:
+        site.pages |= {
+            "/old": "<title>old</title><a href='/a?sid=0'>a</a>",
+            "/": f"<a href='/a?sid=0'>0</a><a href='/a?sid=1&x=2#f'>1</a><a href='/go?sid=2'>2</a>"
+            f"<img src='/i.png?sid=3'><img src='{other.url('/o.png')}?sid=4'><img src='{other.url('/o.png')}?sid=5'>",
+            "/a": lambda request: f"<title>{request.target}</title>",
+            "/go": redirect("/a?sid=9&x=2"),
+            "/i.png": Page(b"\x89PNG", type="image/png"),
+        }
+        other.pages["/o.png"] = Page(b"\x89PNG", type="image/png")
+        webarc.crawl("--depth", "1", site.url("/old"))
+        options = ("--drop-query", "session", "--allow-private", "--requisites-from-anywhere")
+        webarc.crawl(*options, site.url("/"))
+        titles = {"/a?sid=0": "/a?sid=0", "/a?sid=1&x=2": "/a?x=2", "/go?sid=2": "/a?x=2"}
+        for url, title in titles.items():
+            assert webarc.run("get", site.url(url)).out == f"<title>{title}</title>", url
+        assert webarc.run("log", "--json", site.url("/a?y=1&sid=1")).code == 2
+        assert [row["number"] for row in webarc.run("log", "--json", site.url("/a?x=2&sid=8")).objects()] == [1]
+        ran = webarc.run("forget", site.url("/a?x=2&sid=8"), "--reason", "why", "--yes")
+        assert ran.code == 2 and f"the nearest is {site.url('/a?x=2')}" in ran.err
+        ran = webarc.run("checkout", "--links", "relative", site.domain, tmp_path / "site")
+        assert ran.code == 0, ran.err
+        index = (tmp_path / "site" / "index.html").read_text()
+        assert "http://" not in index and index.count("_other/") == 2
+        for name in re.findall(r"(?:href|src)=['\"]?([^'\" >#]+)", index):
+            assert (tmp_path / "site" / unquote(name)).is_file(), name
 
 
 def test_a_dry_run_shows_urls_as_they_would_be_asked_for(webarc: Webarc) -> None:

@@ -68,6 +68,17 @@ def test_status_says_that_it_can_be_read_only(crawled: tuple[Webarc, Site, Path]
     assert adding.code == 3 and adding.err.count("\n") == 1 and "may not be written to" in adding.err
 
 
+@pytest.mark.parametrize("how", ["disk", "user"])
+def test_an_archive_without_schedules_lists_none(crawled: tuple[Webarc, Site, Path], how: str) -> None:
+    webarc, _, _ = crawled
+    assert not (webarc.archive / ".webarc" / "state.db").exists()
+    with protected(webarc, how) as reader:
+        listed, as_json = reader.run("schedule", "list"), reader.run("schedule", "list", "--json")
+        crontab = reader.run("schedule", "crontab")
+    assert listed.code == 0 and "there is no schedule yet" in listed.err, (listed.out, listed.err)
+    assert (as_json.code, as_json.out, as_json.err) == (0, "", "") and crontab.code == 0
+
+
 def test_damage_in_an_archive_that_may_only_be_read(crawled: tuple[Webarc, Site, Path]) -> None:
     webarc, _, folder = crawled
     (folder / ".git" / "HEAD").write_text("nonsense")

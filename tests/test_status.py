@@ -164,6 +164,18 @@ def test_interrupted_crawls_are_sorted_and_a_run_that_failed_is_told(webarc: Web
     assert found["well"] and said in [remark["text"] for remark in found["remarks"]] and log.exists()
 
 
+def test_a_schedule_whose_file_is_gone_is_told(crawled: tuple[Webarc, Site, Path], tmp_path: Path) -> None:
+    webarc, site, _ = crawled
+    urls = tmp_path / "urls.txt"
+    urls.write_text(site.url())
+    assert webarc.run("schedule", "add", "x", "--every", "1d", str(urls)).code == 0
+    assert status(webarc)["well"]
+    urls.unlink()
+    (text,) = (remark["text"] for remark in status(webarc, 11)["remarks"] if remark["broken"])
+    assert text.startswith(f"the schedule x: {urls} is missing; put it back")
+    assert "Something is broken." in webarc.run("status").out
+
+
 def test_damage_that_verify_finds_ends_what_was_said_of_soundness(crawled: tuple[Webarc, Site, Path]) -> None:
     webarc, _, folder = crawled
     assert webarc.run("verify").code == 0 and "all found sound since" in webarc.run("status").out

@@ -93,8 +93,59 @@ def test_a_page_that_only_changed_was_not_added(thinned: Webarc) -> None:
 
 def test_a_page_that_seems_unchanged_may_have_been_something_else(middle: Webarc) -> None:
     summary = middle.run("changes", "--json", DOMAIN, TAGS[1], TAGS[2]).objects()[0]
-    assert (summary["changed"], summary["uncertain"]) == (1, 1)
-    assert "Of 1 page a version of one of these times may have been" in out(middle, "changes", DOMAIN, *TAGS[1:3])
+    assert (summary["changed"], summary["unchanged"], summary["unknown"]) == (1, 1, 1)
+    assert "Of 1 page the versions of these times were thinned out or forgotten" in out(
+        middle, "changes", DOMAIN, *TAGS[1:3]
+    )
+    newer = middle.run("changes", "--json", DOMAIN, TAGS[2], TAGS[4]).objects()[0]
+    assert (newer["uncertain"], newer["unknown"]) == (1, 0)
+    assert "Of 1 page a version of one of these times may have been" in out(middle, "changes", DOMAIN, TAGS[2], TAGS[4])
+
+
+@pytest.fixture(scope="module")
+def returning(tmp_path_factory: pytest.TempPathFactory) -> Webarc:
+    """Six crawls; of each page the newest version is left; `back` was gone in the fourth, `late` came in the third."""
+    webarc = Webarc(tmp_path_factory.mktemp("returning") / "archive")
+    site = History(Archive.create(webarc.archive))
+    for number in range(1, 7):
+        names = ["news", *(["back"] if number != 4 else []), *(["late"] if number > 2 else [])]
+        pages = {name: page(f"{name} {number}") for name in names} | ({"same": page("same")} if number == 1 else {})
+        sightings = [site.outcome(name) for name in sorted([*names, "same"])]
+        if number == 4:
+            sightings = sorted([*sightings, site.outcome("back", 404)])
+        site.crawl(pages, gone=("back",) if number == 4 else (), urls=sightings)
+    assert webarc.run("retain", "--keep", "last=1", "--yes").code == 0
+    return webarc
+
+
+@pytest.mark.parametrize(
+    ("crawls", "kinds"),
+    [
+        (("-5", "-4"), {"news": "unknown", "late": "unknown", "back": "changed"}),
+        (("-4", "-3"), {"news": "unknown", "late": "unknown", "back": "removed"}),
+        (("-3", "-4"), {"news": "unknown", "late": "unknown", "back": "added"}),
+        (("-3", "-2"), {"news": "unknown", "late": "unknown", "back": "unknown"}),
+        (("-2", "-1"), {"news": "changed", "late": "changed", "back": "changed"}),
+        (("-6", "-1"), {"news": "changed", "late": "added", "back": "changed"}),
+    ],
+)
+def test_what_nobody_can_tell_is_counted_as_such(
+    returning: Webarc, crawls: tuple[str, str], kinds: dict[str, str]
+) -> None:
+    first, *others = returning.run("changes", "--json", DOMAIN, *crawls).objects()
+    found = {(line.get("url") or (line["new"] or line["old"])["url"]).rpartition("/")[2]: line for line in others}
+    assert {name: line["change"] for name, line in found.items()} == kinds
+    unknown = sum(kind == "unknown" for kind in kinds.values())
+    assert (first["unknown"], first["unchanged"]) == (unknown, 1)
+    said = out(returning, "changes", DOMAIN, *crawls)
+    assert (f"{unknown} unknown." in said) == bool(unknown)
+    assert ("were thinned out or forgotten: whether they changed, came or went cannot be told" in said) == bool(unknown)
+
+
+def test_the_report_names_what_nobody_can_tell(returning: Webarc) -> None:
+    said = out(returning, "changes", "--html", "-", DOMAIN, "-3", "-2")
+    assert "<h2>Unknown</h2>" in said and "<td>version 4 was thinned out</td>" in said
+    assert "3 unknown" in said
 
 
 def test_the_log_begins_where_it_is_left(thinned: Webarc, middle: Webarc) -> None:

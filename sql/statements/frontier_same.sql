@@ -1,1 +1,1 @@
-UPDATE asked SET outcome = 'unchanged' WHERE id = ?
+UPDATE asked SET outcome = 'unchanged' WHERE url = ? AND outcome = 'stored'

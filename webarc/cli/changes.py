@@ -165,6 +165,11 @@ def _show(
             f"Of {counted(found.uncertain, 'page')} a version of one of these times may have been thinned out or "
             "forgotten; an older one was compared instead."
         )
+    if found.unknown:
+        context.note(
+            f"Of {counted(len(found.unknown), 'page')} the versions of these times were thinned out or forgotten: "
+            "whether they changed, came or went cannot be told."
+        )
     shown = found.at_most(count)
     if html is not None:
         _write(shown, domain, tags, found.figures(), html)
@@ -191,7 +196,7 @@ def objects(
     found: SiteChanges, shown: SiteChanges, domain: str, tags: tuple[str, str], remarks: Sequence[str]
 ) -> Iterator[dict[str, object]]:
     """The figures, then the pages that are shown."""
-    figures: dict[str, object] = {**found.counts(), "uncertain": found.uncertain}
+    figures: dict[str, object] = {**found.counts(), "uncertain": found.uncertain, "unknown": len(found.unknown)}
     figures |= {"remarks": list(remarks)} if remarks else {}
     yield {"change": "summary", "domain": domain, "from": tags[0], "to": tags[1], **figures}
     for page in shown.changed:
@@ -203,6 +208,9 @@ def objects(
         yield {"change": "moved", "similarity": rounded(move.similarity), **_versions(move.old, move.new)}
     yield from ({"change": "added", **_versions(None, row)} for row in shown.added)
     yield from ({"change": "removed", **_versions(row, None)} for row in shown.removed)
+    for unknown in shown.unknown:
+        missing = {"missing": list(unknown.gap.numbers)}
+        yield {"change": "unknown", "url": unknown.page.url, **_versions(None, None), **missing}
 
 
 def _versions(old: VersionRow | None, new: VersionRow | None) -> dict[str, object]:
@@ -218,3 +226,4 @@ def _cells(shown: SiteChanges) -> Iterator[tuple[str, str, str, str]]:
         yield "moved", written(1 - move.similarity), "", f"{move.old.url} -> {move.new.url}"
     yield from (("added", "", "", row.url) for row in shown.added)
     yield from (("removed", "", "", row.url) for row in shown.removed)
+    yield from (("unknown", "", "", f"{unknown.page.url} ({unknown.gap})") for unknown in shown.unknown)

@@ -172,7 +172,7 @@ def _zones(_ctx: click.Context, incomplete: str) -> Items:
 
 
 def _sets_of_parameters(ctx: click.Context, incomplete: str) -> Items:
-    from webarc.crawler.query_parameters import SETS
+    from webarc.archive.query_parameters import SETS
 
     return _words(SETS, ctx, incomplete)
 

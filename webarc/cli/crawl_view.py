@@ -215,7 +215,7 @@ def troubles(result: Result) -> list[str]:
 
     said = [f"{result.domain}: {result.error}"] if result.error else []
     if result.reason and not result.error:
-        said.append(f"{result.domain}: {_why(result.reason)}")
+        said.append(f"{result.domain}: {_why(result)}")
     if result.held:
         said.append(
             f"{result.domain}: {result.held} removals are held back as unusually many; they happen if the next crawl "
@@ -226,9 +226,12 @@ def troubles(result: Result) -> list[str]:
     return [*said, *(f"{result.domain}: {warning}" for warning in warnings)]
 
 
-def _why(reason: str) -> str:
+def _why(result: Result) -> str:
+    reason = result.reason
     if reason == "failures":
-        return "not complete, some pages could not be had; nothing of them was removed, --report FILE.json tells why."
+        removed = result.counts["gone"] + result.counts["moved"]
+        kept = "only those that are gone or moved for good were removed" if removed else "nothing of them was removed"
+        return f"not complete, some pages could not be had; {kept}, --report FILE.json tells why."
     if reason == "stopped":
         return "stopped before the end; what was whole is committed and nothing was removed."
     if reason == "trap":

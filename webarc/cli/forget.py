@@ -122,7 +122,8 @@ def _page(catalog: Catalog, what: str, numbers: tuple[int, ...]) -> tuple[str, s
 
     page = catalog.page(what)
     if key_of(page.url) not in {key_of(url) for url in spellings(what)}:
-        how = "the nearest is" if key_of(page.url) in {key_of(url) for url in lookups(what)} else "it redirects to"
+        near = [each for url in lookups(what) for each in (url, *catalog.cleaned(url))]
+        how = "the nearest is" if key_of(page.url) in map(key_of, near) else "it redirects to"
         raise UnknownURL(f"{what} has no versions, {how} {page.url}; name that one to forget it.")
     return page.domain, page.arc, {page.number(number).number for number in numbers} or None
 

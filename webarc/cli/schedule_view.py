@@ -55,12 +55,17 @@ def _end(each: Schedule, *, is_running: bool) -> str:
 def remarks(placed: Placed) -> Iterator[str]:
     """What the table cannot say about a schedule."""
     each = placed.schedule
-    for file in placed.missing:
-        yield f"{each.name}: {file} is missing; put it back, or remove the schedule and add it anew."
+    yield from missing_files(placed)
     if each.skipped:
         yield f"{each.name}: the run of {shown_time(each.kind, each.skipped)} was skipped; {each.remark}."
     elif each.remark and not placed.missing:
         yield f"{each.name}: of its last run: {each.remark.rstrip('.')}."
+
+
+def missing_files(placed: Placed) -> Iterator[str]:
+    """The files that a schedule needs and that are nowhere."""
+    for file in placed.missing:
+        yield f"{placed.schedule.name}: {file} is missing; put it back, or remove the schedule and add it anew."
 
 
 def as_object(placed: Placed) -> dict[str, Any]:

@@ -43,6 +43,7 @@ def status(context: Context, as_json: bool) -> int:
     from webarc.archive.wellbeing import wellbeing
 
     found = wellbeing(context.archive(), context.database_url(), context.settings()["crawl.stall_timeout"])
+    found.remarks += _missing_files(found)
     if as_json:
         json_line(_as_json(found))
     else:
@@ -51,6 +52,20 @@ def status(context: Context, as_json: bool) -> int:
     if found.is_well:
         return 0
     return _DAMAGED if any(remark.bad and not remark.hangs for remark in found.remarks) else Stalled.exit_code
+
+
+def _missing_files(found: Wellbeing) -> Iterator[Remark]:
+    """Schedules that cannot run, for their files are gone."""
+    from webarc.archive.wellbeing import Remark
+
+    if not found.schedules:
+        return
+    from webarc.cli.schedule_arguments import placed
+    from webarc.cli.schedule_view import missing_files
+
+    for schedule in found.schedules:
+        for text in missing_files(placed(schedule, found.root)):
+            yield Remark("", f"the schedule {text.rstrip('.')}", bad=True)
 
 
 def _lines(found: Wellbeing) -> Iterator[str]:
