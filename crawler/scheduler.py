@@ -119,6 +119,8 @@ class Scheduler:
             self._wishes.popleft()()
 
     def _stop(self) -> None:
+        if self._stopping:
+            return
         self._stopping = True
         self._on_note("stopping: what is whole is being committed; press Ctrl-C again to give it up")
         for job in (*self._queue, *self._locked):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +57,8 @@ Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a star
 @click.option("--dry-run", is_flag=True, help="Say what would be fetched from the start pages; store nothing.")
 @changed_exit_code_option("something is new, changed, gone or moved")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+# What `webarc schedule run` starts its crawls with: standard input is then its line to them.
+@click.option("--lifeline", is_flag=True, hidden=True)
 @command
 def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
     """Crawl the sites at the start URLs and keep every new version.
@@ -91,6 +91,7 @@ class _Run:
     def __init__(self, context: Context, settings: Any, starts: list[Any], values: dict[str, Any]) -> None:
         from webarc.crawler.plan import Terms
         from webarc.crawler.plan import crawl_options as options_from
+        from webarc.crawler.stop_requests import StopRequests, listen
         from webarc.filters.catalog import chosen
 
         self._context = context
@@ -103,7 +104,9 @@ class _Run:
         self._every = settings["compact.every"]
         self._stall_timeout = settings["crawl.stall_timeout"]
         self._terms = Terms(values["resume"], settings["crawl.lock_wait"])
-        self.stopped = False
+        self._requests = StopRequests()
+        if values["lifeline"]:
+            listen(sys.stdin.fileno(), self._requests)
 
     def once(self) -> int:
         """One crawl of every start URL."""
@@ -146,7 +149,7 @@ class _Run:
                 scheduler.abandon()
                 display.give_up()
 
-            with display, self._stoppable(scheduler.stop, abandon):
+            with display, self._requests.heeded(scheduler.stop, abandon):
                 scheduler.run()
             for warning in tidy(archive, _committed(display.results), self._every):
                 self._context.warn(warning)
@@ -181,10 +184,10 @@ class _Run:
     def wait(self, seconds: float) -> bool:
         """Wait for the next crawl; a signal ends the waiting, and then there is none."""
         until = time.monotonic() + seconds
-        with self._stoppable(lambda: None, lambda: None):
-            while not self.stopped and time.monotonic() < until:
+        with self._requests.heeded(lambda: None, lambda: None):
+            while not self._requests.wishes and time.monotonic() < until:
                 time.sleep(min(0.2, max(until - time.monotonic(), 0.0)))
-        return not self.stopped
+        return not self._requests.wishes
 
     def _check_report(self) -> None:
         """A report that cannot be written is a mistake to hear of before anything is fetched."""
@@ -197,25 +200,6 @@ class _Run:
         from webarc.crawler.filtering import make_chain
 
         make_chain(self._options)
-
-    @contextmanager
-    def _stoppable(self, stop: Callable[[], None], abandon: Callable[[], None]) -> Iterator[None]:
-        """Ctrl-C once stops fetching and commits what is whole; twice ends at once."""
-
-        def on_signal(*_: object) -> None:
-            if self.stopped:
-                abandon()
-                return
-            self.stopped = True
-            stop()
-
-        before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            # After a stop only the exit code is left to say; a late second Ctrl-C must not change it.
-            for number, handler in before.items() if not self.stopped else ():
-                signal.signal(number, handler)
 
 
 def _has_news(result: Result) -> bool:

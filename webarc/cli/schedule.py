@@ -149,7 +149,7 @@ def run(context: Context, names: tuple[str, ...], once: bool, jobs: str | None) 
         _check_names(state, names)
         runner = Runner(
             state,
-            [*_program(context, list(_BY_PYTHON)), "crawl", *_impatience(settings)],
+            [*_program(context, list(_BY_PYTHON)), "crawl", "--lifeline", *_impatience(settings)],
             archive.log,
             surroundings=Surroundings(archive),
             environ=_environ(context),
