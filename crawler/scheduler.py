@@ -195,6 +195,8 @@ class Scheduler:
         return max(longest - (monotonic() - self._began_waiting.get(job.domain, monotonic())), 0.0)
 
     def _may_wait_on(self, job: Job) -> bool:
+        if job.skip_busy:
+            return False
         turn_began = self._began_waiting.setdefault(job.domain, monotonic() - _SHORT_WAIT)
         return job.lock_wait is None or monotonic() - turn_began < job.lock_wait
 

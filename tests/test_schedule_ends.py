@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -108,6 +109,57 @@ def test_what_a_killed_scheduler_left_is_not_crawled_while_others_do(webarc: Web
         make_due(webarc)
         ran = webarc.run("schedule", "run", "--once")
         assert ran.code == 0 and "goes on with the crawl that began" in log_of(webarc)
+
+
+@contextmanager
+def tree_held(webarc: Webarc, site: Site) -> Iterator[None]:
+    """The folder of a domain is read, as by `webarc verify`."""
+    (file,) = (webarc.archive / ".webarc" / "locks").glob(f"*{site.port}.tree")
+    descriptor = os.open(file, os.O_RDWR)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def test_a_scheduled_crawl_waits_for_a_folder_that_is_read(webarc: Webarc) -> None:
+    site = slow_site(12)
+    with site:
+        webarc.crawl("--depth", "0", site.url())
+        webarc.run("schedule", "add", "n", "--every", "1d", site.url())
+        make_due(webarc)
+        with tree_held(webarc, site):
+            running = webarc.start("schedule", "run", "--once")
+            time.sleep(1.5)
+            assert len(site.requests) == 2 and running.poll() is None, "it waits to begin"
+        wait_for(lambda: len(site.requests) >= 6, "the crawl has not begun")
+        with tree_held(webarc, site):
+            wait_for(lambda: len(site.requests) >= 14, "not everything is asked for")
+            time.sleep(1)
+            assert running.poll() is None, "it waits to commit"
+        running.communicate(timeout=20)
+        assert running.returncode == 0, log_of(webarc)
+        assert len(webarc.stored(site.url())) == 13
+
+
+def test_a_scheduled_crawl_that_got_no_lock_at_its_commit_is_gone_on_with(webarc: Webarc) -> None:
+    site = slow_site(12)
+    with site:
+        webarc.crawl("--depth", "0", site.url())
+        webarc.run("schedule", "add", "n", "--every", "1d", "--lock-wait", "1s", site.url())
+        make_due(webarc)
+        running = webarc.start("schedule", "run", "--once")
+        wait_for(lambda: len(site.requests) >= 6, "the crawl has not begun")
+        with tree_held(webarc, site):
+            running.communicate(timeout=20)
+        assert running.returncode == 12
+        assert "had a lock of a domain of it" in webarc.run("schedule", "list").out
+        asked = len(site.requests)
+        make_due(webarc)
+        assert webarc.run("schedule", "run", "--once").code == 0, log_of(webarc)
+        assert len(webarc.stored(site.url())) == 13
+        assert len(site.requests) - asked < 6, "what had been fetched is not fetched again"
 
 
 def test_ctrl_c_that_is_also_passed_on_as_sigterm_is_one_wish(webarc: Webarc) -> None:

@@ -50,6 +50,9 @@ Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a star
     is_flag=True,
     help="Go on with interrupted crawls of the same start URLs and options; without a SOURCE, with all there are.",
 )
+@click.option(
+    "--skip-busy", is_flag=True, help="Leave out a domain that another crawl is at work in, instead of waiting for it."
+)
 @click.option("--recover-db", is_flag=True, help="Rebuild the index from the archive first.")
 @click.option(
     "--report", type=click.Path(dir_okay=False, path_type=Path), help="Write every URL with its outcome to this file."
@@ -103,7 +106,7 @@ class _Run:
         self._options = options_from(settings, chosen(settings["filters.use"], *given), settings.filters_dir)
         self._every = settings["compact.every"]
         self._stall_timeout = settings["crawl.stall_timeout"]
-        self._terms = Terms(values["resume"], settings["crawl.lock_wait"])
+        self._terms = Terms(values["resume"], settings["crawl.lock_wait"], values["skip_busy"])
         self._requests = StopRequests()
         if values["lifeline"]:
             listen(sys.stdin.fileno(), self._requests)

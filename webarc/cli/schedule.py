@@ -267,7 +267,7 @@ def _impatience(settings: Settings) -> list[str]:
     """A scheduled crawl leaves a busy domain to its next run, unless the user wants it to wait."""
     from webarc.config.settings import BUILT_IN
 
-    return ["--lock-wait", "0s"] if settings.origin("crawl.lock_wait") == BUILT_IN else []
+    return ["--skip-busy"] if settings.origin("crawl.lock_wait") == BUILT_IN else []
 
 
 def _is_running(context: Context) -> bool:
