@@ -25,14 +25,14 @@ from webarc.errors import Stopped
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # What is written to the line of a crawl for each wish of the one who started it.
 ONE_WISH = b"."
-_BY_LINE = 0
+_BY_LINE = signal.SIGRTMIN
 # No finger is that quick.
 _TOGETHER = 0.05
 _MANY = 64
 
 
 class StopRequests:
-    """Counts the wishes of a command, and sees to it that they are heeded."""
+    """Counts the wishes of a command, and sees to it that they are heeded, by its main thread."""
 
     def __init__(self) -> None:
         self._counts: Counter[int] = Counter()
@@ -56,22 +56,21 @@ class StopRequests:
     def told(self, times: int) -> None:
         """Whoever started this command asked so many times more; where nobody heeds that yet, it ends the command."""
         self._counts[_BY_LINE] += times
-        if self._actions is None and not self._heeded:
-            os.kill(os.getpid(), signal.SIGTERM)
-        self._heed()
+        signal.pthread_kill(threading.main_thread().ident or 0, _BY_LINE)
 
     @contextmanager
     def heeded(self, stop: Callable[[], None], give_up: Callable[[], None]) -> Iterator[None]:
         """Until the end of the block, the first wish calls `stop` and every later one `give_up`."""
-        self._actions = stop, give_up
-        before = {number: signal.signal(number, self.signalled) for number in SIGNALS}
+        actions, self._actions = self._actions, (stop, give_up)
+        handlers = {number: signal.signal(number, self.signalled) for number in SIGNALS}
+        handlers[_BY_LINE] = signal.signal(_BY_LINE, lambda *_: self._heed())
         try:
             yield
         finally:
             # After a stop only the exit code is left to say; a late second wish must not change it.
-            for number, handler in before.items() if not self.wishes else ():
+            for number, handler in handlers.items() if not self.wishes else ():
                 signal.signal(number, handler)
-            self._actions = None
+            self._actions = actions
 
     def _heed(self) -> None:
         while self._actions is not None and self._heeded < self.wishes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from webarc.archive.store import Archive
+    from webarc.cli.crawl_display import Display
     from webarc.crawler.job import Job, Result
     from webarc.crawler.plan import Places
 
+# How long to wait for a reader of our output that does not read: as long as for a crawl, or until it gets in the way.
+_LONG, _SHORTLY = 300.0, 2.0
 _EPILOG = """\b
 Examples:
   webarc crawl https://example.org/
@@ -82,9 +86,10 @@ def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
     run = _Run(context, settings, list(found.urls), values)
     if values["dry_run"]:
         return run.rehearse()
-    codes = [run.once()]
-    while settings["crawl.interval"] is not None and run.wait(settings["crawl.interval"]):
+    with run.output_left():
         codes = [run.once()]
+        while settings["crawl.interval"] is not None and run.wait(settings["crawl.interval"]):
+            codes = [run.once()]
     return worst([UsageProblem.exit_code if found.problems else 0, *codes])
 
 
@@ -107,6 +112,8 @@ class _Run:
         self._every = settings["compact.every"]
         self._stall_timeout = settings["crawl.stall_timeout"]
         self._terms = Terms(values["resume"], settings["crawl.lock_wait"], values["skip_busy"])
+        self._repeats = settings["crawl.interval"] is not None
+        self._display: Display | None = None
         self._requests = StopRequests()
         if values["lifeline"]:
             listen(sys.stdin.fileno(), self._requests)
@@ -114,13 +121,8 @@ class _Run:
     def once(self) -> int:
         """One crawl of every start URL."""
         from webarc.archive import times
-        from webarc.archive.compaction import tidy
-        from webarc.cli.crawl_display import Display
-        from webarc.cli.crawl_view import view_for
         from webarc.cli.takedowns import finish_interrupted
         from webarc.crawler.plan import Places
-        from webarc.crawler.report_file import write_report
-        from webarc.crawler.scheduler import Scheduler
 
         start_time = times.now()
         # Where there is no archive, there is nothing to go on with.
@@ -137,30 +139,77 @@ class _Run:
             claims.mkdir()
             places = Places(archive.root, self._context.database_url(), self._filters_dir, reports, claims)
             work = self._jobs(archive, places, start_time)
-            display = Display(view_for(self._context, as_json=self._values["as_json"]))
-            scheduler = Scheduler(
-                work,
-                self._at_once,
-                stall_timeout=self._stall_timeout,
-                on_start=display.started,
-                on_progress=display.moved,
-                on_result=display.ended,
-                on_note=display.say,
-            )
+            results = self._crawled(archive, work)
+        if self._values["changed_exit_code"] and any(map(_has_news, results)):
+            codes.append(CHANGED)
+        return worst([*codes, *(result.exit_code for result in results)])
 
-            def abandon() -> None:
-                scheduler.abandon()
-                display.give_up()
+    def _crawled(self, archive: Archive, work: list[Job]) -> list[Result]:
+        """What came of the jobs; what is to be written is written before anything waits for who reads our output."""
+        from webarc.crawler.report_file import write_report
+        from webarc.crawler.scheduler import Scheduler
 
-            with display, self._requests.heeded(scheduler.stop, abandon):
+        display = self._new_display()
+        scheduler = Scheduler(
+            work,
+            self._at_once,
+            stall_timeout=self._stall_timeout,
+            on_start=display.started,
+            on_progress=display.moved,
+            on_result=display.ended,
+            on_note=display.say,
+        )
+
+        def abandon() -> None:
+            scheduler.abandon()
+            display.give_up()
+
+        with self._requests.heeded(lambda: None, display.give_up), display:
+            with self._requests.heeded(scheduler.stop, abandon):
                 scheduler.run()
-            for warning in tidy(archive, _committed(display.results), self._every):
-                self._context.warn(warning)
             if self._values["report"]:
                 write_report(self._values["report"], display.results, {job.domain: job.report for job in work})
-        if self._values["changed_exit_code"] and any(map(_has_news, display.results)):
-            codes.append(CHANGED)
-        return worst([*codes, *(result.exit_code for result in display.results)])
+            for warning in self._tidied(archive, _committed(display.results)):
+                display.warn(warning)
+        return display.results
+
+    def _new_display(self) -> Display:
+        """One that shows nothing while nobody reads what the crawl before had to say."""
+        from webarc.cli.crawl_display import Display
+        from webarc.cli.crawl_view import view_for
+
+        view = view_for(self._context, as_json=self._values["as_json"])
+        if self._display is not None and self._display.is_stuck:
+            return Display(view, self._patience, shown=False)
+        self._display = Display(view, self._patience)
+        return self._display
+
+    def _patience(self) -> float:
+        """How long to wait for a reader of our output that does not read."""
+        return _SHORTLY if self._requests.wishes or self._repeats else self._stall_timeout or _LONG
+
+    @contextmanager
+    def output_left(self) -> Iterator[None]:
+        """At the end, do not wait for a reader of our output any more."""
+        from webarc.cli.background import leave_output
+
+        try:
+            yield
+        finally:
+            if self._display is not None and self._display.is_stuck:
+                leave_output()
+
+    def _tidied(self, archive: Archive, domains: set[str]) -> list[str]:
+        """Pack what is due to be packed, unless asked to stop; returns what went wrong."""
+        from webarc.archive.compaction import tidy
+
+        if self._requests.wishes:
+            return []
+        try:
+            with self._requests.heeded(_interrupt, _interrupt):
+                return tidy(archive, domains, self._every)
+        except KeyboardInterrupt:
+            return []
 
     def _jobs(self, archive: Archive, places: Places, start_time: datetime) -> list[Job]:
         from webarc.crawler.plan import jobs, unfinished_jobs
@@ -203,6 +252,10 @@ class _Run:
         from webarc.crawler.filtering import make_chain
 
         make_chain(self._options)
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def _has_news(result: Result) -> bool:
