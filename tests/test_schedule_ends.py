@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -186,3 +187,19 @@ def test_two_signals_at_once_are_one_wish_and_a_second_press_is_another(webarc: 
         os.kill(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=20)
         assert (running.returncode, json.loads(out)["reason"]) == (13, "given up"), err
+
+
+def test_a_killed_crawl_leaves_nothing_behind_for_good(webarc: Webarc, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "tmp"
+    elsewhere.mkdir()
+    staging = webarc.archive / ".webarc" / "staging"
+    with slow_site(60) as site:
+        running = webarc.start("crawl", "--report", tmp_path / "r.json", site.url(), TMPDIR=str(elsewhere))
+        wait_for(lambda: len(site.requests) >= 10, "the crawl has not begun")
+        family = descendants(running.pid)
+        os.kill(running.pid, signal.SIGKILL)
+        running.communicate()
+        wait_for(lambda: not alive(family), "something lives on", 5)
+        assert list(elsewhere.iterdir()) == [] and any(staging.iterdir())
+        webarc.crawl("--resume", site.url())
+    assert list(staging.iterdir()) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -133,9 +132,9 @@ class _Run:
         archive.clear_stale_staging()
         finish_interrupted(self._context)
         codes = [self._context.recover_database()] if self._values["recover_db"] else []
-        with tempfile.TemporaryDirectory(prefix="webarc-run-", ignore_cleanup_errors=True) as scratch:
-            reports = Path(scratch) if self._values["report"] else None
-            claims = Path(scratch, "claims")
+        with archive.new_staging("run") as scratch:
+            reports = scratch.path if self._values["report"] else None
+            claims = scratch.path / "claims"
             claims.mkdir()
             places = Places(archive.root, self._context.database_url(), self._filters_dir, reports, claims)
             work = self._jobs(archive, places, start_time)
