@@ -91,7 +91,7 @@ class Runner:
 
     @property
     def _stopping(self) -> bool:
-        return self._passed_on > 0
+        return self._requests.wishes > 0
 
     def run(self, *, once: bool = False, names: Sequence[str] = ()) -> int:
         """Work until stopped, or until all that is due now is done; the exit code is that of the crawls that ended."""
@@ -235,7 +235,7 @@ class Runner:
     def _pass_wishes_on(self) -> None:
         """A stop is passed on to the running crawls, as often as it comes; what waits is made up for next time."""
         while self._passed_on < self._requests.wishes:
-            if not self._stopping:
+            if not self._passed_on:
                 self._say(f"stopping; {len(self._running)} crawls are told to end")
             self._passed_on += 1
             ask(self._lines())
