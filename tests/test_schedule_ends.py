@@ -61,7 +61,7 @@ def log_of(webarc: Webarc) -> str:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_of_all_processes_at_once_commits_what_is_whole(webarc: Webarc, number: int) -> None:
     """As systemd stops a service: the crawl gets the signal from it, and the stop from the scheduler."""
-    with slow_site() as site, scheduled(webarc, site) as running:
+    with slow_site(100) as site, scheduled(webarc, site) as running:
         for pid in descendants(running.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
@@ -71,7 +71,7 @@ def test_a_stop_of_all_processes_at_once_commits_what_is_whole(webarc: Webarc, n
 
 
 def test_asked_twice_the_scheduler_gives_its_crawls_up(webarc: Webarc) -> None:
-    with slow_site() as site, scheduled(webarc, site) as running:
+    with slow_site(100) as site, scheduled(webarc, site) as running:
         family = descendants(running.pid)
         os.kill(running.pid, signal.SIGINT)
         time.sleep(0.2)
@@ -82,12 +82,12 @@ def test_asked_twice_the_scheduler_gives_its_crawls_up(webarc: Webarc) -> None:
         asked = len(site.requests)
         ran = webarc.run("schedule", "run", "--once")
         assert (ran.code, "n: was interrupted, goes on" in ran.err) == (0, True), log_of(webarc)
-        assert len(webarc.stored(site.url())) == 201
-        assert len(site.requests) - asked < 201 - 20
+        assert len(webarc.stored(site.url())) == 101
+        assert len(site.requests) - asked < 101 - 20
 
 
 def test_nothing_outlives_a_scheduler_that_was_killed(webarc: Webarc) -> None:
-    with slow_site() as site, scheduled(webarc, site) as running:
+    with slow_site(100) as site, scheduled(webarc, site) as running:
         family = descendants(running.pid)
         os.kill(running.pid, signal.SIGKILL)
         running.communicate()
@@ -95,12 +95,12 @@ def test_nothing_outlives_a_scheduler_that_was_killed(webarc: Webarc) -> None:
         asked = len(site.requests)
         ran = webarc.run("schedule", "run", "--once")
         assert (ran.code, "n: was interrupted, goes on" in ran.err) == (0, True), log_of(webarc)
-        assert len(webarc.stored(site.url())) == 201
-        assert len(site.requests) - asked < 201 - 20
+        assert len(webarc.stored(site.url())) == 101
+        assert len(site.requests) - asked < 101 - 20
 
 
 def test_what_a_killed_scheduler_left_is_not_crawled_while_others_do(webarc: Webarc) -> None:
-    with slow_site() as site, scheduled(webarc, site) as running:
+    with slow_site(100) as site, scheduled(webarc, site) as running:
         os.kill(running.pid, signal.SIGKILL)
         running.communicate()
         with Archive.open(webarc.archive).lock_crawl(site.domain):
