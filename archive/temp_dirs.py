@@ -20,6 +20,8 @@ def prune_staging(archive: Archive) -> tuple[int, int]:
 
 def clear_staging(archive: Archive, domain: str) -> None:
     """Remove the temp dirs of dead processes that hold something of a domain, those of resumable crawls, too."""
+    # What others left behind may name its pages, as the reports of a killed command do.
+    archive.clear_stale_staging()
     for place in archive.staging.iterdir():
         if _holds(place, domain_folder(domain)) and (abandoned := archive.take_over_staging(place)):
             abandoned.remove()

@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from types import TracebackType
 from typing import Any, Self
 
 from webarc.archive.failures import storage_problem
 from webarc.crawler.channel import Channel, Gone
-from webarc.crawler.processes import descendants, kill, work_of
+from webarc.crawler.processes import descendants, is_same_program, kill, work_of
 from webarc.errors import WebarcError
-from webarc.heartbeat import Heartbeats, beat
+from webarc.heartbeat import Heartbeats
 
 Work = Callable[["Inbox"], None]
 _LISTEN = 0.5
@@ -85,10 +86,15 @@ class Companion:
         beats: Heartbeats | None = None,
         side: int = 0,
         closing: Sequence[int] = (),
+        longest_end: float = inf,
     ) -> None:
-        """`closing` are descriptors that the new process must not hold: a line ends when nobody has its other end."""
+        """`closing` are descriptors that the new process must not hold: a line ends when nobody has its other end.
+
+        `longest_end` is how long it may take to end, for one that has nothing to lose.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._name = name
+        self._beats, self._side, self._longest_end = beats, side, longest_end
         types = (*types, Failed)
         self._process = os.fork()
         if not self._process:
@@ -121,20 +127,27 @@ class Companion:
         return messages
 
     def _end(self) -> None:
-        """Wait until it has ended, as long as it or what it started moves; what stands still is killed."""
-        nap, moved, last = _NAP, time.monotonic(), self._work()
+        """Wait until it has ended, as long as that moves: what stands still is killed.
+
+        Nothing here counts as a step of this process: the watchdog is to see if the wait gets too long.
+        """
+        nap, began, last = _NAP, time.monotonic(), self._steps()
+        moved = began
         while not _has_ended(self._process):
-            beat()  # this wait has an end
             time.sleep(nap)
             nap = min(nap * 2, _LONGEST_NAP)
-            if time.monotonic() - moved > _STANDSTILL:
+            now = time.monotonic()
+            if now - moved > _STANDSTILL or now - began > self._longest_end:
                 for pid in (*descendants(self._process), self._process):
                     kill(pid)
-            elif nap == _LONGEST_NAP and (work := self._work()) != last:
-                moved, last = time.monotonic(), work
+            elif nap == _LONGEST_NAP and (steps := self._steps()) != last:
+                moved, last = now, steps
 
-    def _work(self) -> list[tuple[int, ...]]:
-        return [work_of(pid) for pid in (self._process, *descendants(self._process))]
+    def _steps(self) -> list[tuple[int, ...]]:
+        """What counts as movement: its own steps and the work of programs that it started, not that it computes."""
+        mine = self._beats.counts()[self._side : self._side + 1] if self._beats else work_of(self._process)
+        programs = [pid for pid in descendants(self._process) if not is_same_program(pid, self._process)]
+        return [mine, *map(work_of, programs)]
 
 
 def _has_ended(process: int) -> bool:

@@ -139,7 +139,9 @@ class Instance:
             self._reader = stack.enter_context(self._begin_reader())
             self._index = Index(job.database)
             stack.callback(self._index.close)
-            self._own(job.domain, job.starts[0].partition(":")[0], wait=job.lock_turn)
+            # Whoever skips busy domains does not come back for them, and waits for the folder as at the commit.
+            turn = None if job.skip_busy else job.lock_turn
+            self._own(job.domain, job.starts[0].partition(":")[0], wait=turn)
             self._frontier = self._resumption.frontier()
             stack.callback(self._frontier.close)
             self._resumption.begin(self._crawl_times[job.domain])
@@ -154,7 +156,7 @@ class Instance:
 
     def _lock_crawl(self) -> None:
         """Own the domain; waits for another crawl of it, says so, and stops waiting when asked to."""
-        longest = self._job.lock_turn
+        longest = 0.0 if self._job.skip_busy else self._job.lock_turn
         until = None if longest is None else self._began + longest
         look = _LOCK_LOOK if longest is None else min(_LOCK_LOOK, longest)
         said = False

@@ -38,6 +38,8 @@ class Job:
     credentials: tuple[str, str] | None = None
     report: Path | None = None
     lock_wait: float | None = None
+    skip_busy: bool = False
+    """Leave the domain out if another crawl is at work in it; other locks are waited for all the same."""
     resume: bool = False
     zone: str = "CET"
     claims: Path | None = None

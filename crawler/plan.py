@@ -66,10 +66,11 @@ def crawl_options(settings: Mapping[str, Any], filters: Sequence[str], filter_se
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a run deals with other crawls: goes on with interrupted ones or not, waits so long for running ones."""
+    """How a run deals with others: goes on with what was interrupted, skips who is busy, waits so long for locks."""
 
     resume: bool = False
     lock_wait: float | None = None
+    skip_busy: bool = False
 
 
 def jobs(
@@ -94,6 +95,7 @@ def jobs(
             credentials=next((secrets[url] for url in urls if url in secrets), given),
             report=places.reports / f"{number}.jsonl" if places.reports else None,
             lock_wait=terms.lock_wait,
+            skip_busy=terms.skip_busy,
             resume=terms.resume,
             claims=places.claims,
         )
@@ -121,6 +123,7 @@ def unfinished_jobs(archive: Archive, places: Places, start_time: datetime, term
             owned_elsewhere=frozenset(found) - {earlier.domain},
             report=places.reports / f"{number}.jsonl" if places.reports else None,
             lock_wait=terms.lock_wait,
+            skip_busy=terms.skip_busy,
             resume=True,
             claims=places.claims,
         )

@@ -14,14 +14,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _NAP = 0.02
 
 
 def adopt_orphans() -> None:
     """Become the parent of every process below this one whose own parent dies."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def continue_when_the_parent_ends() -> None:
+    """Be woken when the parent ends, should somebody have stopped this process: it could not see that otherwise."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
 def children(parent: int) -> list[int]:
@@ -103,6 +108,11 @@ def _read(file: str) -> str:
     with suppress(OSError):
         return Path(file).read_text("utf-8", "replace")
     return ""
+
+
+def _prctl(option: int, value: int) -> None:
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _lives(pid: int) -> bool:

@@ -31,6 +31,8 @@ _MOST_BYTES = 1024 * 1024
 _SILENCE = 1.0
 _LATELY = 20_000
 _ROUGHLY = 200
+# It owns nothing but a cache, so nobody waits long for a page that takes it for ever.
+_LONGEST_END = 3.0
 Heard = Callable[[Reading | None], None]
 
 
@@ -126,7 +128,9 @@ class ReaderLine:
     ) -> ReaderLine:
         """Start the process that reads."""
         work = partial(_work, ring, cache)
-        return cls(Companion(_NAME, work, READER_TYPES, beats=beats, side=READ, closing=closing))
+        return cls(
+            Companion(_NAME, work, READER_TYPES, beats=beats, side=READ, closing=closing, longest_end=_LONGEST_END)
+        )
 
     def __enter__(self) -> ReaderLine:
         return self

@@ -1,7 +1,8 @@
 """What pages named when they were read last: a cache, so that a page that answers 304 need not be read again.
 
 It can be deleted at any time; the links are then read from the stored bytes. One file per domain, used only by the
-crawl that owns the domain.
+crawl that owns the domain. A file that is damaged, or is no such cache, is thrown away; one that cannot be used now,
+because somebody looks into it or the disk is full, is left as it is, and this crawl does without it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,11 @@ _READING = "4"
 _BATCH = 1_000
 # What stands between URLs, and between kinds of them; neither is ever in a URL.
 _URL, _KIND = "\n", "\0"
+# How long somebody who looks into the file is waited for.
+_PATIENCE = 1.0
+# The last one is what SQLite says of a file whose tables are others than ours.
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+_PRIMARY = 0xFF
 
 
 class Recollection:
@@ -64,19 +69,23 @@ class Recollection:
         self._database.close()
 
     def _open(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self._file, isolation_level=None)
+        try:
+            database = sqlite3.connect(self._file, timeout=_PATIENCE, isolation_level=None)
+        except sqlite3.DatabaseError as error:
+            return self._instead(error)
         try:
             for name in ("frontier_unsynced", "frontier_wal", "links_create"):
                 database.execute(statement(name)).fetchall()
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
             database.close()
-            return self._begin_anew()
+            return self._instead(error)
         return database
 
-    def _begin_anew(self) -> sqlite3.Connection:
-        """A damaged cache is thrown away; without a place for a new one, it lives in memory."""
-        for ending in ("", "-wal", "-shm"):
-            self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
+    def _instead(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
+        """A cache in memory for the rest of this crawl; a damaged file is thrown away."""
+        if is_damage(error):
+            for ending in ("", "-wal", "-shm"):
+                self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
         database = sqlite3.connect(":memory:", isolation_level=None)
         database.execute(statement("links_create"))
         return database
@@ -84,19 +93,27 @@ class Recollection:
     def _flush(self) -> None:
         new, self._new = self._new, []
         used, self._used = self._used, []
-        with suppress(sqlite3.DatabaseError):  # a full disk, say: then the next crawl reads the pages again
-            self._database.execute(statement("frontier_begin"))
-            self._database.executemany(statement("links_put"), new)
-            self._database.executemany(statement("links_touch"), used)
-            self._database.execute(statement("frontier_commit"))
+        self._safely(lambda: self._write(new, used))
+
+    def _write(self, new: list[tuple[bytes, bytes, str]], used: list[tuple[str, bytes]]) -> None:
+        self._database.execute(statement("frontier_begin"))
+        self._database.executemany(statement("links_put"), new)
+        self._database.executemany(statement("links_touch"), used)
+        self._database.execute(statement("frontier_commit"))
 
     def _safely(self, ask: Callable[[], Any]) -> Any:
         try:
             return ask()
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            # What could not be written is read again by the next crawl.
             self._database.close()
-            self._database = self._begin_anew()
+            self._database = self._instead(error)
             return None
+
+
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file itself is at fault."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & _PRIMARY in _DAMAGED
 
 
 def _packed(reading: Reading) -> bytes:

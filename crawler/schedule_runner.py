@@ -1,5 +1,9 @@
 """Runs what is due, in the foreground: each crawl a process of its own, never two with a domain in common.
 
+A crawl has a line to this process as its standard input: a byte asks it to stop, and when the line ends, because this
+process was killed, it ends at once. Signals are not passed on as signals: systemd sends them to the crawls as well,
+where they would count twice.
+
 Nothing piles up. What comes due while its run before is not over, or while others crawl its domains, is skipped; what
 only has a domain in common with another schedule's run waits for that, once.
 """
@@ -16,18 +20,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import FrameType
-from typing import Protocol
+from typing import IO, Protocol
 
 from webarc.archive import times
 from webarc.archive.layout import schedule_log
 from webarc.crawler.schedule import following
+from webarc.crawler.stop_requests import SIGNALS, StopRequests, ask
 from webarc.errors import CHANGED, Locked, Stopped, StorageProblem, WebarcError, worst
 from webarc.sql.state import Schedule, State
 
 _TICK = 1.0
 _NOT_OVER = "its run before was not over"
-_PARTLY_BUSY = "others were crawling a domain of it, which was left out"
+_PARTLY_BUSY = "others had a lock of a domain of it, which was left out or not ended; the next run makes up for it"
+# From here on, an exit code tells which signal ended the process.
+_KILLED = 128
 # Of a crawl that found something new, too, if it was asked to tell so.
 _FINE = (0, CHANGED)
 
@@ -81,8 +87,12 @@ class Runner:
         self._queue: list[Waiting] = []
         self._running: dict[subprocess.Popen[bytes], Waiting] = {}
         self._codes: list[int] = []
-        self._received: list[int] = []
-        self._stopping = False
+        self._requests = StopRequests()
+        self._passed_on = 0
+
+    @property
+    def _stopping(self) -> bool:
+        return self._requests.wishes > 0
 
     def run(self, *, once: bool = False, names: Sequence[str] = ()) -> int:
         """Work until stopped, or until all that is due now is done; the exit code is that of the crawls that ended."""
@@ -99,7 +109,7 @@ class Runner:
         while not self._finished(once):
             self._start_free()
             _wait(wake)
-            self._pass_signals_on()
+            self._pass_wishes_on()
             self._collect()
             if not once and not self._stopping:
                 # Only what a stop cuts short tells how the scheduler itself ended.
@@ -108,8 +118,7 @@ class Runner:
 
     def _end_all(self) -> None:
         """Nothing runs on unwatched, should the scheduler itself fail."""
-        for process in self._running:
-            process.terminate()
+        ask(self._lines())
         for process in self._running:
             process.wait()
 
@@ -118,22 +127,25 @@ class Runner:
 
     def _take_up_interrupted(self, names: Sequence[str]) -> None:
         """Runs that began and never ended, because the scheduler or the machine went down, are made up for."""
+        now = times.now()
         for schedule in self._state.list():
-            began, ended = schedule.last_start, schedule.last_end
-            if began and (ended is None or ended < began) and (not names or schedule.name in names):
+            chosen = not names or schedule.name in names
+            if chosen and _never_ended(schedule) and not self._is_skipped(schedule, now):
                 self._say(f"{schedule.name}: was interrupted, goes on")
-                self._enqueue(schedule, began, resume=True)
+                self._enqueue(schedule, schedule.last_start or "", resume=True)
 
     def _claim(self, names: Sequence[str]) -> None:
         now = times.now()
-        listed = self._state.list()
-        due = [each for each in listed if each.next_due <= times.text(now) and (not names or each.name in names)]
+        listed = {each.name: each for each in self._state.list()}
+        due = [
+            each for each in listed.values() if each.next_due <= times.text(now) and (not names or each.name in names)
+        ]
         free = {each.name for each in due if not self._is_skipped(each, now)}
         if not free:
             return
-        others = {each.name for each in listed} - free
-        for schedule in self._state.claim_due(times.text(now), lambda each: _next(each, now), others):
-            self._enqueue(schedule, times.text(now))
+        for schedule in self._state.claim_due(times.text(now), lambda each: _next(each, now), listed.keys() - free):
+            before = listed.get(schedule.name)
+            self._enqueue(schedule, times.text(now), resume=before is not None and _was_cut_short(before))
 
     def _is_skipped(self, schedule: Schedule, now: datetime) -> bool:
         """Whether a run that is due is left out, which is noted, or has to wait until the run before has ended."""
@@ -189,11 +201,12 @@ class Runner:
         schedule = waiting.schedule
         log = self._log(schedule)
         with log.open("wb") as output:
-            # A session of its own: Ctrl-C reaches the scheduler alone, which passes it on once.
+            # A session of its own: Ctrl-C reaches the scheduler alone.
             process = subprocess.Popen(
                 [*self._program, *(["--resume"] if waiting.resume else []), *schedule.argv],
                 env=self._environ,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
+                bufsize=0,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -206,12 +219,13 @@ class Runner:
             code = process.poll()
             if code is not None:
                 del self._running[process]
-                self._finish(waiting, code if code >= 0 else 128 - code)
+                _line(process).close()
+                self._finish(waiting, code if code >= 0 else _KILLED - code)
 
     def _finish(self, waiting: Waiting, code: int, remark: str | None = None) -> None:
         # A clock that went back must not make the run look interrupted.
         end = max(times.text(times.now()), waiting.began)
-        cut_short = self._stopping and (code == Stopped.exit_code or code >= 128)
+        cut_short = self._stopping and (code == Stopped.exit_code or code >= _KILLED)
         if cut_short:
             code = Stopped.exit_code  # not noted as ended, so that the next scheduler goes on with it
         else:
@@ -220,17 +234,18 @@ class Runner:
         has_output = waiting.domains and code not in _FINE and not cut_short
         where = f"; its output is in {self._log(waiting.schedule)}" if has_output else ""
         why = f"{waiting.schedule.name}: ended with exit code {code}{where}"
-        self._count(code if code < 128 else WebarcError.exit_code, why)
+        self._count(code if code < _KILLED else WebarcError.exit_code, why)
 
-    def _pass_signals_on(self) -> None:
+    def _pass_wishes_on(self) -> None:
         """A stop is passed on to the running crawls, as often as it comes; what waits is made up for next time."""
-        while self._received:
-            number = self._received.pop(0)
-            if not self._stopping:
-                self._stopping = True
+        while self._passed_on < self._requests.wishes:
+            if not self._passed_on:
                 self._say(f"stopping; {len(self._running)} crawls are told to end")
-            for process in self._running:
-                process.send_signal(number)
+            self._passed_on += 1
+            ask(self._lines())
+
+    def _lines(self) -> list[int]:
+        return [_line(process).fileno() for process in self._running]
 
     def _log(self, schedule: Schedule) -> Path:
         self._logs.mkdir(parents=True, exist_ok=True)
@@ -241,7 +256,7 @@ class Runner:
         """A file to wait on that signals and ended crawls make readable; no signal is lost between two looks."""
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
-        before = {number: signal.signal(number, self._receive) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, self._requests.signalled) for number in SIGNALS}
         before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)
         wakeup = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         try:
@@ -253,8 +268,22 @@ class Runner:
             os.close(reader)
             os.close(writer)
 
-    def _receive(self, number: int, frame: FrameType | None) -> None:
-        self._received.append(number)
+
+def _line(process: subprocess.Popen[bytes]) -> IO[bytes]:
+    """Our end of the line to a crawl."""
+    assert process.stdin is not None
+    return process.stdin
+
+
+def _never_ended(schedule: Schedule) -> bool:
+    began, ended = schedule.last_start, schedule.last_end
+    return bool(began) and (ended is None or ended < str(began))
+
+
+def _was_cut_short(schedule: Schedule) -> bool:
+    """Whether the run before left something to go on with: it was killed, or did not get a lock when it committed."""
+    code = schedule.last_exit
+    return _never_ended(schedule) or (code is not None and (code == Locked.exit_code or code >= _KILLED))
 
 
 def _next(schedule: Schedule, now: datetime) -> str:

@@ -15,7 +15,7 @@ from webarc.archive.urls import host_of, key_of
 from webarc.crawler.channel import Disordered, Gone
 from webarc.crawler.control import STALLED, Done, Note, Stop
 from webarc.crawler.job import Job, Progress, Result
-from webarc.crawler.nursery import Instance, instance
+from webarc.crawler.nursery import Instance, nursery
 from webarc.crawler.processes import descendants, kill
 from webarc.crawler.watchdog import Watchdog, write_report
 from webarc.errors import Stalled, Stopped, WebarcError
@@ -95,6 +95,7 @@ class Scheduler:
         self._on_result = on_result
         self._on_note = on_note
         self._running: dict[int, _Running] = {}
+        self._nursery = nursery()
         self._poll = poll()
         self._look_at = 0.0
         self._stopping = False
@@ -111,11 +112,12 @@ class Scheduler:
             self._work_through()
 
     def _work_through(self) -> None:
-        while self._queue or self._locked or self._running:
-            while (self._queue or self._locked) and len(self._running) < self._at_once:
-                self._start(self._queue.popleft() if self._queue else self._locked.popleft())
+        while self._queue or self._locked or self._running or self._nursery.waiting:
+            while (self._queue or self._locked) and len(self._running) + self._nursery.waiting < self._at_once:
+                self._order(self._queue.popleft() if self._queue else self._locked.popleft())
             for running in self._spoken():
                 self._hear(running)
+            self._begin()
             self._heed()
             self._watch()
 
@@ -132,9 +134,11 @@ class Scheduler:
             self._wishes.popleft()()
 
     def _stop(self) -> None:
+        if self._stopping:
+            return
         self._stopping = True
         self._on_note("stopping: what is whole is being committed; press Ctrl-C again to give it up")
-        for job in (*self._queue, *self._locked):
+        for job in (*self._queue, *self._locked, *self._nursery.drop()):
             self._on_result(Result(job.domain, reason="stopped", exit_code=Stopped.exit_code))
         self._queue.clear()
         self._locked.clear()
@@ -145,21 +149,31 @@ class Scheduler:
         for running in self._running.values():
             running.kill("given up")
 
-    def _start(self, job: Job) -> None:
-        try:
-            at_work = instance(replace(job, lock_turn=self._turn(job), told_to_wait=job.domain in self._began_waiting))
-        except WebarcError as error:
-            self._on_result(_failed(job, error))
-            return
-        if job.domain not in self._began_waiting:
+    def _order(self, job: Job) -> None:
+        waits = job.domain in self._began_waiting
+        self._nursery.order(replace(job, lock_turn=self._turn(job), told_to_wait=waits))
+        if not waits:
             self._on_start(job)
-        running = _Running(job, at_work)
-        self._running[running.fileno()] = running
-        self._poll.register(running.fileno(), POLLIN)
+
+    def _begin(self) -> None:
+        """Watch over the instances that have begun since the last look."""
+        for job, at_work in self._nursery.begun():
+            if isinstance(at_work, WebarcError):
+                self._on_result(_failed(job, at_work))
+                continue
+            running = _Running(job, at_work)
+            self._running[running.fileno()] = running
+            self._poll.register(running.fileno(), POLLIN)
 
     def _spoken(self) -> list[_Running]:
-        """The instances that have said something, or have ended."""
-        return [self._running[line] for line, _ in self._poll.poll(_LISTEN * 1000)]
+        """The instances that have said something, or have ended; waits a moment for them, or for one that begins."""
+        line = self._nursery.fileno() if self._nursery.waiting else None
+        if line is not None:
+            self._poll.register(line, POLLIN)
+        events = self._poll.poll(_LISTEN * 1000)
+        if line is not None:
+            self._poll.unregister(line)
+        return [self._running[each] for each, _ in events if each != line]
 
     def _hear(self, running: _Running) -> None:
         try:
@@ -207,6 +221,8 @@ class Scheduler:
         return max(longest - (monotonic() - self._began_waiting.get(job.domain, monotonic())), 0.0)
 
     def _may_wait_on(self, job: Job) -> bool:
+        if job.skip_busy:
+            return False
         turn_began = self._began_waiting.setdefault(job.domain, monotonic() - _SHORT_WAIT)
         return job.lock_wait is None or monotonic() - turn_began < job.lock_wait
 

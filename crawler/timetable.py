@@ -41,7 +41,7 @@ After=network-online.target
 ExecStart={" ".join(_unit_word(word) for word in [*program, "schedule", "run"])}
 Restart=on-failure
 RestartSec=30
-# The scheduler passes the signal on to its crawls, which commit what is whole and end with 13.
+# The scheduler tells its crawls to stop, which commit what is whole and end with 13.
 KillMode=mixed
 TimeoutStopSec=10min
 SuccessExitStatus=13 20

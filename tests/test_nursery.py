@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,11 @@ import pytest
 from bench.measure import descendants
 from tests.crawls import ROOT, Webarc, environment
 from tests.servers import Page, Site
+from webarc.archive import times
+from webarc.crawler.job import Job
+from webarc.crawler.nursery import Instance, Nursery, _Server
+from webarc.crawler.options import CrawlOptions
+from webarc.errors import WebarcError
 
 PAGES = {"/": "<a href=/a>a</a>", "/a": "a"}
 
@@ -132,3 +140,89 @@ def _lives(pid: int) -> bool:
     with suppress(OSError):
         return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
     return False
+
+
+@contextmanager
+def two_sites() -> Iterator[tuple[Site, Site]]:
+    """The first one takes a moment."""
+    with Site({"/": Page("x", delay=1)}, host="127.0.0.1") as one, Site({"/": "y"}, host="127.0.0.2") as two:
+        yield one, two
+
+
+@contextmanager
+def stopped_nursery(webarc: Webarc, *urls: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A crawl of one domain after the other whose fork server was stopped during the first one."""
+    running = webarc.start("crawl", "--json", "--jobs", "1", *urls)
+    server = _grown(running.pid, 5)[1]
+    os.kill(server, signal.SIGSTOP)
+    try:
+        yield running, server
+    finally:
+        for pid in (server, running.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        running.communicate()
+
+
+def test_a_nursery_that_stands_still_is_replaced(webarc: Webarc) -> None:
+    with two_sites() as (one, two), stopped_nursery(webarc, one.url(), two.url()) as (running, server):
+        out, err = running.communicate(timeout=30)
+        assert (running.returncode, out.count('"new": 1')) == (0, 2), err
+        assert not _lives(server)
+
+
+def test_a_nursery_that_stands_still_does_not_make_the_command_deaf(webarc: Webarc) -> None:
+    with two_sites() as (one, two), stopped_nursery(webarc, one.url(), two.url()) as (running, server):
+        assert running.stdout is not None and one.domain in running.stdout.readline()
+        time.sleep(0.3)
+        began = time.monotonic()
+        running.terminate()
+        out, err = running.communicate(timeout=30)
+        assert (running.returncode, time.monotonic() - began < 3) == (13, True), err
+        assert json.loads(out)["reason"] == "stopped" and not two.requests
+        _gone(server)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_stopped_nursery_does_not_stay_behind(webarc: Webarc, killed: bool) -> None:
+    with two_sites() as (one, _), stopped_nursery(webarc, one.url()) as (running, server):
+        if killed:
+            running.kill()
+        running.communicate(timeout=30)
+        _gone(server)
+
+
+def test_an_answer_that_comes_late_is_for_nobody() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    nursery = Nursery(_Server(ours, os.getpid()))
+    with theirs:
+        nursery.order(job("a.org"))
+        nursery.order(job("b.org"))
+        theirs.send(b"2 20")
+        (begun,) = nursery.begun()
+        assert begun[0].domain == "b.org" and isinstance(begun[1], Instance) and begun[1].process == 20
+        begun[1].close()
+        assert [each.domain for each in nursery.drop()] == ["a.org"]
+        nursery.order(job("c.org"))
+        theirs.send(b"1 10")
+        theirs.send(b"3 30")
+        ((third, at_work),) = nursery.begun()
+        assert third.domain == "c.org" and isinstance(at_work, Instance) and at_work.process == 30
+        at_work.close()
+        nursery.order(job("d.org"))
+        theirs.send(b"3 30")
+        with pytest.raises(WebarcError, match="nobody had ordered"):
+            nursery.begun()
+        nursery.drop()
+    ours.close()
+
+
+def job(domain: str) -> Job:
+    return Job(domain, (f"http://{domain}/",), CrawlOptions(), Path("/"), "", times.now(), frozenset())
+
+
+def _gone(pid: int) -> None:
+    until = time.monotonic() + 5
+    while _lives(pid):
+        assert time.monotonic() < until, "it stays behind"
+        time.sleep(0.05)

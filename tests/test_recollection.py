@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.crawls import Webarc
@@ -46,3 +48,36 @@ def test_crawls_find_the_same_with_and_without_it(webarc: Webarc) -> None:
                     file.unlink()
             counts = webarc.crawl(site.url())["counts"]
             assert (counts["unchanged"], counts["new"], counts["gone"]) == (3, 0, 0)
+
+
+def test_a_memory_that_somebody_else_has_locked_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "links.db"
+    memory = Recollection(file, "1")
+    key = memory.key("http://h/", "0" * 64, "text/html;utf-8", "")
+    memory.put(key, READING)
+    memory.close(sweep=True)
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        # Nobody else may write, and then, as where there is no memory to share, not even read.
+        for mode in ("WAL", "DELETE"):
+            other.execute(f"PRAGMA journal_mode = {mode}")
+            other.execute("BEGIN EXCLUSIVE")
+            locked = Recollection(file, "2")
+            locked.put(locked.key("http://h/2", "0" * 64, "text/html;utf-8", ""), READING)
+            locked.close(sweep=True)
+            other.execute("ROLLBACK")
+    assert Recollection(file, "3").get(key) == READING
+
+
+def test_a_file_with_other_tables_is_thrown_away(tmp_path: Path) -> None:
+    file = tmp_path / "links.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE links (other)")
+    memory = Recollection(file, "1")
+    assert memory.get(memory.key("http://h/", "0" * 64, "text/html;utf-8", "")) is None
+    memory.close(sweep=True)
+    Recollection(file, "2").close(sweep=True)
+    again = Recollection(file, "3")
+    key = again.key("http://h/", "0" * 64, "text/html;utf-8", "")
+    again.put(key, READING)
+    again.close(sweep=False)
+    assert Recollection(file, "4").get(key) == READING

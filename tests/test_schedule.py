@@ -167,20 +167,21 @@ def test_systemd() -> None:
 # The scheduler is run with a stand-in for `python -m webarc` that leaves traces instead of crawling; the real crawl
 # behind the real command is in test_cli.py.
 CRAWL = """
-import json, os, signal, sys, time
+import json, os, sys, threading, time
 from pathlib import Path
+resumes = "--resume" in sys.argv
 if "--resume" in sys.argv:
     sys.argv.remove("--resume")
 folder, url, seconds = Path(sys.argv[2]), sys.argv[-1], float(sys.argv[3])
 def note(what):
     with open(folder / "trace", "a") as file:
         file.write(json.dumps([what, url, time.time(), os.environ.get("MARK")]) + "\\n")
-def stop(number, frame):
-    note("signal %d" % number)
-    sys.exit(13)
-signal.signal(signal.SIGTERM, stop)
-signal.signal(signal.SIGINT, stop)
-note("start")
+def listen():
+    said = os.read(0, 1)
+    note("told to stop" if said else "left alone")
+    os._exit(13)
+threading.Thread(target=listen, daemon=True).start()
+note("start again" if resumes else "start")
 time.sleep(seconds)
 note("end")
 print("said by the crawl")
@@ -327,7 +328,7 @@ def test_a_stop_is_passed_on_and_waited_for(stage: Stage, number: signal.Signals
     stage.wait_for("start")
     process.send_signal(number)
     assert process.wait(timeout=20) == 13
-    assert [what for what, _, _ in stage.trace()] == ["start", f"signal {int(number)}"]
+    assert [what for what, _, _ in stage.trace()] == ["start", "told to stop"]
     # Neither has ended, so both go on next time.
     assert stage.row("a").last_end is None
     assert stage.row("b").last_end is None
@@ -346,7 +347,7 @@ def test_a_scheduler_that_was_killed_makes_up_for_what_it_began(stage: Stage) ->
     stage.wait_for("start")
     process.kill()
     process.wait()
-    stage.wait_for("end")
+    stage.wait_for("left alone")
     assert stage.row("a").last_end is None
     assert stage.run() == 0
     assert "a: was interrupted, goes on" in stage.output
@@ -362,7 +363,7 @@ def test_it_runs_again_and_again(stage: Stage) -> None:
     stage.wait_for("start", 3)
     process.terminate()
     assert process.wait(timeout=20) == 13
-    assert [what for what, _, _ in stage.trace()] == ["start", "end"] * 2 + ["start", f"signal {int(signal.SIGTERM)}"]
+    assert [what for what, _, _ in stage.trace()] == ["start", "end"] * 2 + ["start", "told to stop"]
 
 
 def test_a_schedule_added_later_is_seen(stage: Stage) -> None:
@@ -427,3 +428,29 @@ def test_a_run_that_goes_on_does_not_show_how_the_one_before_ended(stage: Stage)
     assert row.last_start and (row.last_end, row.last_exit) == (None, None)
     process.terminate()
     assert process.wait(timeout=20) == 13
+
+
+@pytest.mark.parametrize("code", [12, 137])
+def test_a_run_that_got_no_lock_or_was_killed_is_gone_on_with_by_the_next_one(stage: Stage, code: int) -> None:
+    stage.add("a", "a.org", code=code)
+    stage.run()
+    stage.state.skip("a", LONG_AGO, "", LONG_AGO)
+    stage.run()
+    assert [what for what, _, _ in stage.trace("start")] == ["start", "start again"]
+
+
+def test_a_run_that_ended_is_not_gone_on_with(stage: Stage) -> None:
+    stage.add("a", "a.org", code=8)
+    stage.run()
+    stage.state.skip("a", LONG_AGO, "", LONG_AGO)
+    stage.run()
+    assert [what for what, _, _ in stage.trace("start")] == ["start", "start"]
+
+
+def test_what_was_interrupted_and_is_crawled_by_others_is_skipped_and_gone_on_with_later(stage: Stage) -> None:
+    stage.add("a", "busy.org")
+    stage.state.claim_due(times.text(times.now()), lambda _: LONG_AGO)
+    assert stage.run() == 12
+    assert not stage.trace() and "a: skipped; busy.org is busy" in stage.output
+    assert stage.row("a").last_end is None and stage.row("a").skipped
+    assert stage.run() == 12, "it is tried again"

@@ -149,4 +149,4 @@ def test_a_run_leaves_out_the_one_domain_that_is_busy(place: Place) -> None:
         with Archive.open(place.archive).lock_crawl(busy.domain):
             assert place.run_due("n").code == 12
         assert free.targets() and not busy.targets()
-        assert "n: of its last run: others were crawling a domain of it" in place.schedule("list").stdout
+        assert "n: of its last run: others had a lock of a domain of it" in place.schedule("list").stdout

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +21,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from webarc.archive.store import Archive
+    from webarc.cli.crawl_display import Display
     from webarc.crawler.job import Job, Result
     from webarc.crawler.plan import Places
 
+# How long to wait for a reader of our output that does not read: as long as for a crawl, or until it gets in the way.
+_LONG, _SHORTLY = 300.0, 2.0
 _EPILOG = """\b
 Examples:
   webarc crawl https://example.org/
@@ -52,6 +53,9 @@ Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a star
     is_flag=True,
     help="Go on with interrupted crawls of the same start URLs and options; without a SOURCE, with all there are.",
 )
+@click.option(
+    "--skip-busy", is_flag=True, help="Leave out a domain that another crawl is at work in, instead of waiting for it."
+)
 @click.option("--recover-db", is_flag=True, help="Rebuild the index from the archive first.")
 @click.option(
     "--report", type=click.Path(dir_okay=False, path_type=Path), help="Write every URL with its outcome to this file."
@@ -59,6 +63,8 @@ Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a star
 @click.option("--dry-run", is_flag=True, help="Say what would be fetched from the start pages; store nothing.")
 @changed_exit_code_option("something is new, changed, gone or moved")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+# What `webarc schedule run` starts its crawls with: standard input is then its line to them.
+@click.option("--lifeline", is_flag=True, hidden=True)
 @command
 def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
     """Crawl the sites at the start URLs and keep every new version.
@@ -79,9 +85,10 @@ def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
     run = _Run(context, settings, list(found.urls), values)
     if values["dry_run"]:
         return run.rehearse()
-    codes = [run.once()]
-    while settings["crawl.interval"] is not None and run.wait(settings["crawl.interval"]):
+    with run.output_left():
         codes = [run.once()]
+        while settings["crawl.interval"] is not None and run.wait(settings["crawl.interval"]):
+            codes = [run.once()]
     return worst([UsageProblem.exit_code if found.problems else 0, *codes])
 
 
@@ -91,6 +98,7 @@ class _Run:
     def __init__(self, context: Context, settings: Any, starts: list[Any], values: dict[str, Any]) -> None:
         from webarc.crawler.plan import Terms
         from webarc.crawler.plan import crawl_options as options_from
+        from webarc.crawler.stop_requests import StopRequests, listen
         from webarc.filters.catalog import chosen
 
         self._context = context
@@ -102,19 +110,18 @@ class _Run:
         self._options = options_from(settings, chosen(settings["filters.use"], *given), settings.filters_dir)
         self._every = settings["compact.every"]
         self._stall_timeout = settings["crawl.stall_timeout"]
-        self._terms = Terms(values["resume"], settings["crawl.lock_wait"])
-        self.stopped = False
+        self._terms = Terms(values["resume"], settings["crawl.lock_wait"], values["skip_busy"])
+        self._repeats = settings["crawl.interval"] is not None
+        self._display: Display | None = None
+        self._requests = StopRequests()
+        if values["lifeline"]:
+            listen(sys.stdin.fileno(), self._requests)
 
     def once(self) -> int:
         """One crawl of every start URL."""
         from webarc.archive import times
-        from webarc.archive.compaction import tidy
-        from webarc.cli.crawl_display import Display
-        from webarc.cli.crawl_view import view_for
         from webarc.cli.takedowns import finish_interrupted
-        from webarc.crawler.plan import Places, landing_jobs
-        from webarc.crawler.report_file import write_report
-        from webarc.crawler.scheduler import Scheduler
+        from webarc.crawler.plan import Places
 
         start_time = times.now()
         # Where there is no archive, there is nothing to go on with.
@@ -125,38 +132,86 @@ class _Run:
         archive.clear_stale_staging()
         finish_interrupted(self._context)
         codes = [self._context.recover_database()] if self._values["recover_db"] else []
-        with tempfile.TemporaryDirectory(prefix="webarc-run-", ignore_cleanup_errors=True) as scratch:
-            reports = Path(scratch) if self._values["report"] else None
-            claims = Path(scratch, "claims")
+        with archive.new_staging("run") as scratch:
+            reports = scratch.path if self._values["report"] else None
+            claims = scratch.path / "claims"
             claims.mkdir()
             places = Places(archive.root, self._context.database_url(), self._filters_dir, reports, claims)
             work = self._jobs(archive, places, start_time)
-            news_code = CHANGED if self._values["changed_exit_code"] else 0
-            display = Display(view_for(self._context, as_json=self._values["as_json"], news_code=news_code))
-            scheduler = Scheduler(
-                work,
-                self._at_once,
-                follow_up=landing_jobs,
-                stall_timeout=self._stall_timeout,
-                on_start=display.started,
-                on_progress=display.moved,
-                on_result=display.ended,
-                on_note=display.say,
-            )
+            results = self._crawled(archive, work)
+        if self._values["changed_exit_code"] and any(result.has_news() for result in results):
+            codes.append(CHANGED)
+        return worst([*codes, *(result.exit_code for result in results)])
 
-            def abandon() -> None:
-                scheduler.abandon()
-                display.give_up()
+    def _crawled(self, archive: Archive, work: list[Job]) -> list[Result]:
+        """What came of the jobs; what is to be written is written before anything waits for who reads our output."""
+        from webarc.crawler.plan import landing_jobs
+        from webarc.crawler.report_file import write_report
+        from webarc.crawler.scheduler import Scheduler
 
-            with display, self._stoppable(scheduler.stop, abandon):
+        display = self._new_display()
+        scheduler = Scheduler(
+            work,
+            self._at_once,
+            follow_up=landing_jobs,
+            stall_timeout=self._stall_timeout,
+            on_start=display.started,
+            on_progress=display.moved,
+            on_result=display.ended,
+            on_note=display.say,
+        )
+
+        def abandon() -> None:
+            scheduler.abandon()
+            display.give_up()
+
+        with self._requests.heeded(lambda: None, display.give_up), display:
+            with self._requests.heeded(scheduler.stop, abandon):
                 scheduler.run()
-            for warning in tidy(archive, _committed(display.results), self._every):
-                self._context.warn(warning)
             if self._values["report"]:
                 write_report(self._values["report"], display.results)
-        if self._values["changed_exit_code"] and any(result.has_news() for result in display.results):
-            codes.append(CHANGED)
-        return worst([*codes, *(result.exit_code for result in display.results)])
+            for warning in self._tidied(archive, _committed(display.results)):
+                display.warn(warning)
+        return display.results
+
+    def _new_display(self) -> Display:
+        """One that shows nothing while nobody reads what the crawl before had to say."""
+        from webarc.cli.crawl_display import Display
+        from webarc.cli.crawl_view import view_for
+
+        news_code = CHANGED if self._values["changed_exit_code"] else 0
+        view = view_for(self._context, as_json=self._values["as_json"], news_code=news_code)
+        if self._display is not None and self._display.is_stuck:
+            return Display(view, self._patience, shown=False)
+        self._display = Display(view, self._patience)
+        return self._display
+
+    def _patience(self) -> float:
+        """How long to wait for a reader of our output that does not read."""
+        return _SHORTLY if self._requests.wishes or self._repeats else self._stall_timeout or _LONG
+
+    @contextmanager
+    def output_left(self) -> Iterator[None]:
+        """At the end, do not wait for a reader of our output any more."""
+        from webarc.cli.background import leave_output
+
+        try:
+            yield
+        finally:
+            if self._display is not None and self._display.is_stuck:
+                leave_output()
+
+    def _tidied(self, archive: Archive, domains: set[str]) -> list[str]:
+        """Pack what is due to be packed, unless asked to stop; returns what went wrong."""
+        from webarc.archive.compaction import tidy
+
+        if self._requests.wishes:
+            return []
+        try:
+            with self._requests.heeded(_interrupt, _interrupt):
+                return tidy(archive, domains, self._every)
+        except KeyboardInterrupt:
+            return []
 
     def _jobs(self, archive: Archive, places: Places, start_time: datetime) -> list[Job]:
         from webarc.crawler.plan import jobs, unfinished_jobs
@@ -183,10 +238,10 @@ class _Run:
     def wait(self, seconds: float) -> bool:
         """Wait for the next crawl; a signal ends the waiting, and then there is none."""
         until = time.monotonic() + seconds
-        with self._stoppable(lambda: None, lambda: None):
-            while not self.stopped and time.monotonic() < until:
+        with self._requests.heeded(lambda: None, lambda: None):
+            while not self._requests.wishes and time.monotonic() < until:
                 time.sleep(min(0.2, max(until - time.monotonic(), 0.0)))
-        return not self.stopped
+        return not self._requests.wishes
 
     def _check_report(self) -> None:
         """A report that cannot be written is a mistake to hear of before anything is fetched."""
@@ -200,24 +255,9 @@ class _Run:
 
         make_chain(self._options)
 
-    @contextmanager
-    def _stoppable(self, stop: Callable[[], None], abandon: Callable[[], None]) -> Iterator[None]:
-        """Ctrl-C once stops fetching and commits what is whole; twice ends at once."""
 
-        def on_signal(*_: object) -> None:
-            if self.stopped:
-                abandon()
-                return
-            self.stopped = True
-            stop()
-
-        before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            # After a stop only the exit code is left to say; a late second Ctrl-C must not change it.
-            for number, handler in before.items() if not self.stopped else ():
-                signal.signal(number, handler)
+def _interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def _committed(results: Iterable[Result]) -> set[str]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from webarc.sql.state import State
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+# How long to wait, at the end, for a reader of our output that does not read.
+_PATIENCE = 2.0
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 # Not from the folder one stands in: it may hold other modules of that name.
 _BY_PYTHON = (sys.executable, "-P", "-m", "webarc")
@@ -140,24 +142,31 @@ def run(context: Context, names: tuple[str, ...], once: bool, jobs: str | None) 
     crawling its domains; `webarc schedule list` tells. A crawl that was missed or cut short while nothing ran is made
     up for, once. Ctrl-C or SIGTERM is passed on to the running crawls, which commit what is whole.
     """
+    from webarc.cli.background import Background, leave_output
     from webarc.cli.schedule_arguments import Surroundings
     from webarc.crawler.schedule_runner import Runner, alone
 
     settings = context.settings({"schedule.jobs": jobs})
     archive = context.archive()
+    printer = Background(lambda: _PATIENCE)
     with alone(archive.locks / "schedule.lock"), _state(context) as state:
         _check_names(state, names)
         runner = Runner(
             state,
-            [*_program(context, list(_BY_PYTHON)), "crawl", *_impatience(settings)],
+            [*_program(context, list(_BY_PYTHON)), "crawl", "--lifeline", *_impatience(settings)],
             archive.log,
             surroundings=Surroundings(archive),
             environ=_environ(context),
             at_once=settings["schedule.jobs"],
-            say=context.note,
-            warn=context.warn,
+            say=lambda text: printer.call(context.note, text),
+            warn=lambda text: printer.call(context.warn, text),
         )
-        return runner.run(once=once, names=names)
+        try:
+            with printer:
+                return runner.run(once=once, names=names)
+        finally:
+            if printer.is_busy:
+                leave_output()
 
 
 @schedule.command(epilog="Example: webarc schedule crontab")
@@ -267,7 +276,7 @@ def _impatience(settings: Settings) -> list[str]:
     """A scheduled crawl leaves a busy domain to its next run, unless the user wants it to wait."""
     from webarc.config.settings import BUILT_IN
 
-    return ["--lock-wait", "0s"] if settings.origin("crawl.lock_wait") == BUILT_IN else []
+    return ["--skip-busy"] if settings.origin("crawl.lock_wait") == BUILT_IN else []
 
 
 def _is_running(context: Context) -> bool:
