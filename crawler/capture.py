@@ -100,3 +100,12 @@ class Committed:
     commit: str
     warnings: tuple[str, ...]
     same: tuple[Known, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Another command was at work in a guest's domain, so what was fetched from it is not committed."""
+
+    domain: str
+    captures: tuple[Known, ...]
+    reason: str

@@ -281,6 +281,11 @@ class Frontier:
         self.flush()
         self._many("frontier_same", [(row,) for row in rows])
 
+    def leave_out(self, rows: Iterable[int]) -> None:
+        """Files that were fetched could not be committed, as their domain was locked."""
+        self.flush()
+        self._many("frontier_leave_out", [(row,) for row in rows])
+
     def flag(self, error: str, rows: Iterable[int], urls: Iterable[str]) -> None:
         """Say something of pages that were stored or found unchanged, and of these URLs where they are unchanged."""
         self.flush()

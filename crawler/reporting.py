@@ -19,7 +19,7 @@ from webarc.crawler.frontier import Frontier, Row
 from webarc.crawler.job import COUNTS, Job, Result
 from webarc.crawler.removal import Removals
 from webarc.crawler.traps import Trap
-from webarc.errors import AuthenticationProblem, NetworkProblem, ServerAnswer, Stopped, worst
+from webarc.errors import AuthenticationProblem, Locked, NetworkProblem, ServerAnswer, Stopped, worst
 
 _MOST_SAID = 3
 
@@ -38,6 +38,7 @@ class Reporter:
         self._gone_starts: set[str] = set()
         self._figures = self._per_domain()
         self._held = 0
+        self._left_out = False
 
     def answered(self, domain: str) -> bool:
         """Whether a server answered at all for this domain."""
@@ -79,6 +80,15 @@ class Reporter:
         for _, replaces in same:
             figures["changed" if replaces else "new"] -= 1
             figures["unchanged"] += 1
+
+    def left_out(self, domain: str, captures: Sequence[Known]) -> None:
+        """Captures were not committed, as another command was at work in their domain."""
+        self._frontier.leave_out(row for row, _ in captures)
+        self._left_out = True
+        figures = self._figures.setdefault(domain, Counter())
+        for _, replaces in captures:
+            figures["changed" if replaces else "new"] -= 1
+            figures["failed"] += 1
 
     def conclude(self, result: Result, seconds: float) -> None:
         """Fill in the result of the whole instance."""
@@ -133,6 +143,7 @@ class Reporter:
     def _exit_code(self) -> int:
         codes = [Stopped.exit_code] if self._ending.limit or self._held else []
         codes += [ServerAnswer.exit_code] if self._dead_ends else []
+        codes += [Locked.exit_code] if self._left_out else []
         codes += [_code(row) for row in self._frontier.troubles() if host_of(row.url) in self._ending.domains]
         return worst(codes)
 
