@@ -123,7 +123,7 @@ class _Run:
         self._check_report()
         self._check_filters()
         archive.clear_stale_staging()
-        finish_interrupted(self._context)
+        finish_interrupted(self._context, self._terms.lock_wait)
         codes = [self._context.recover_database()] if self._values["recover_db"] else []
         with tempfile.TemporaryDirectory(prefix="webarc-run-", ignore_cleanup_errors=True) as scratch:
             reports = Path(scratch) if self._values["report"] else None
