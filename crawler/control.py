@@ -26,7 +26,7 @@ from webarc.heartbeat import Heartbeats
 
 _EVERY = 0.5
 _LISTEN = 0.05
-_SIGN = 2.0
+_SIGN = 1.0
 _MOST_HELD = 64 * 1024
 _LONGEST_NOTE = 2_000
 STOPPED, STALLED = "stopped", "stalled"

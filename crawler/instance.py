@@ -55,7 +55,7 @@ from webarc.sql.index import Index
 from webarc.sql.rows import CurrentRow
 from webarc.waiting import Manner, use, using
 
-_SHORT_WAIT = 5.0
+_SHORT_WAIT = 2.0
 # Whoever does not wait for a domain to begin still waits for a moment for what its crawl needs then.
 _LEAST_AT_WORK = 10.0
 _GARBAGE = 50_000
