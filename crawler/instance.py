@@ -108,7 +108,9 @@ def _begun(job: Job, control: Control, heartbeats: Heartbeats, result: Result) -
     """An instance that owns its domain; if somebody else is at work there, nothing has begun."""
     with ExitStack() as stack:
         try:
-            instance = stack.enter_context(Instance(job, control, heartbeats))
+            # Of a domain that is tried again people know already.
+            with using(say=_unheard if job.told_to_wait else control.say):
+                instance = stack.enter_context(Instance(job, control, heartbeats))
         except Locked:
             result.busy = True
             raise
@@ -148,8 +150,7 @@ class Instance:
     def __enter__(self) -> Instance:
         job, stack = self._job, self._stack
         lock = self._archive.lock_crawl(job.domain, self._left(), moves=True)
-        with using(say=_unheard if job.told_to_wait else self._control.say):
-            stack.enter_context(lock)
+        stack.enter_context(lock)
         self._control.show_movement(self._archive.crawl_lock_file(job.domain))
         try:
             self._resumption = Resumption(self._archive, job, self._definition, self._control.say)

@@ -20,6 +20,7 @@ from webarc.crawler.outcome import look_up_commit, what_remains
 from webarc.crawler.processes import descendants, kill
 from webarc.crawler.watchdog import Watchdog, write_report
 from webarc.errors import Stalled, Stopped, WebarcError
+from webarc.waiting import WAITING
 
 _LISTEN = 0.2
 _LOOK = 1.0
@@ -85,6 +86,7 @@ class Scheduler:
         self._queue = deque(jobs)
         self._locked: deque[Job] = deque()
         self._began_waiting: dict[str, float] = {}
+        self._told: set[str] = set()
         self._at_once = at_once
         self._stall_timeout = stall_timeout or inf
         self._on_start = on_start
@@ -137,7 +139,7 @@ class Scheduler:
         tried = job.domain in self._began_waiting
         self._began_waiting.setdefault(job.domain, monotonic())
         try:
-            at_work = instance(replace(job, lock_turn=self._turn(job), told_to_wait=tried))
+            at_work = instance(replace(job, lock_turn=self._turn(job), told_to_wait=job.domain in self._told))
         except WebarcError as error:
             self._on_result(_failed(job, error))
             return
@@ -166,6 +168,8 @@ class Scheduler:
                 self._on_progress(message)
             elif isinstance(message, Note):
                 self._on_note(message.text)
+                if message.text.startswith(WAITING):
+                    self._told.add(running.job.domain)
             elif isinstance(message, Done):
                 self._end(running, message.result)
 
@@ -175,6 +179,7 @@ class Scheduler:
         del self._running[running.fileno()]
         if result.busy and not self._stopping and self._patience(running.job) > 0:
             self._locked.append(running.job)
+            self._tell_once(running.job.domain, result)
         else:
             self._on_result(_stalled(running, result, self._stall_timeout) if running.told_to_end else result)
         running.at_work.close()
@@ -189,6 +194,12 @@ class Scheduler:
         if self._locked:
             return min(left, _TURN)
         return None if left == inf else left
+
+    def _tell_once(self, domain: str, result: Result) -> None:
+        """An instance says that it waits, unless its turn was too short for that."""
+        if domain not in self._told:
+            self._told.add(domain)
+            self._on_note(f"{WAITING}{result.error}")
 
     def _patience(self, job: Job) -> float:
         """How long this run still waits for a domain."""

@@ -16,6 +16,8 @@ from webarc.heartbeat import beat
 
 # How long something is waited for where nothing else is said: longer than work on a large domain, but not for ever.
 LONGEST = 3600.0
+# How a word about it begins.
+WAITING = "waiting: "
 _FIRST_NAP = 0.005
 # Most of what is held is let go of within that time: nobody need hear of it, and no commit need be lost by it.
 _SILENCE = 0.5
@@ -84,7 +86,7 @@ class Wait:
             raise Stopped(f"stopped while {self._complaint()}")
         if waited >= _SILENCE and not self._said:
             self._said = True
-            _manner.say(f"waiting: {self._complaint()}")
+            _manner.say(f"{WAITING}{self._complaint()}")
         beat()  # to wait is planned, and has an end
         time.sleep(self._nap if self._longest is None else min(self._nap, self._longest - waited))
         self._nap = min(self._nap * 2, self._longest_nap)
