@@ -58,6 +58,7 @@ from webarc.waiting import Manner, use, using
 _SHORT_WAIT = 2.0
 # Whoever does not wait for a domain to begin still waits for a moment for what its crawl needs then.
 _LEAST_AT_WORK = 10.0
+_LEAST_WAIT = 1.0
 _GARBAGE = 50_000
 _MOST_SAID = 20
 _SMALL_DOMAIN = 2_000
@@ -311,12 +312,14 @@ class Instance:
     # -- domains ----------------------------------------------------------------------------------------------
 
     def _own(self, domain: str, scheme: str, *, wait: float | None) -> None:
-        repository = self._archive.repository(domain)
+        repository, began = self._archive.repository(domain), monotonic()
         repository.check_place()
         if repository.exists():
             with self._archive.lock_tree(domain, wait=wait):
                 self._problems += mend(repository)
-        catch_up(repository, self._index, self._problems.append)
+        least = _LEAST_AT_WORK if self._job.lock_wait == 0 else _LEAST_WAIT
+        with using(None if wait is None else max(began + wait - monotonic(), least)):
+            catch_up(repository, self._index, self._problems.append)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)
         # What was looked up while it was a guest's may be outdated.
@@ -335,8 +338,7 @@ class Instance:
         with ExitStack() as stack:
             try:
                 stack.enter_context(self._archive.lock_crawl(domain, wait=0))
-                with using(longest=_SHORT_WAIT):
-                    self._own(domain, scheme, wait=_SHORT_WAIT)
+                self._own(domain, scheme, wait=_SHORT_WAIT)
             except (Locked, Stopped):
                 release(self._job.claims, domain)
                 return False
