@@ -35,6 +35,7 @@ from webarc.archive.worktree import SHOWN, mend
 from webarc.errors import GitProblem, Locked, UsageProblem
 from webarc.sql.index import Index
 from webarc.sql.scrubbing import scrub
+from webarc.waiting import left_of
 
 # Takes the texts of blobs out of what is kept to be searched; whoever knows that well need not throw all of it away.
 ForgetText = Callable[[Archive, str, list[str]], object]
@@ -81,10 +82,10 @@ class Forgetting:
         self._archive, self._database, self._forget_text = archive, database, forget_text
 
     def forget(self, order: Order, wait: float | None = None) -> Forgotten:
-        """Do it; nothing is done where nothing is chosen. Waits so long for each lock."""
+        """Do it; nothing is done where nothing is chosen. Waits so long for both locks together."""
         began, done = monotonic(), Forgotten(order.domain)
         archive, domain = self._archive, order.domain
-        with archive.lock_crawl(domain, wait), archive.lock_tree(domain, wait=wait):
+        with archive.lock_crawl(domain, wait), archive.lock_tree(domain, wait=left_of(wait, began)):
             index = Index(self._database)
             try:
                 done.warnings += self._finish(domain, index)
@@ -112,11 +113,11 @@ class Forgetting:
         """
         if not os.access(self._archive.locks, os.W_OK):
             return
-        until = monotonic() + wait
+        began = monotonic()
         for decision in takedown_journal.all_noted(self._archive):
             try:
                 with self._archive.lock_crawl(decision.domain, wait=0):
-                    done = self.finish(decision.domain, max(until - monotonic(), 0.0))
+                    done = self.finish(decision.domain, left_of(wait, began))
             except Locked as error:
                 yield decision.domain, error
             else:

@@ -53,7 +53,7 @@ from webarc.errors import Damaged, Locked, NoSpace, Stopped, WebarcError, worst
 from webarc.heartbeat import FETCH, RESUMABLE, Heartbeats, look_at_beats
 from webarc.sql.index import Index
 from webarc.sql.rows import CurrentRow
-from webarc.waiting import Manner, use, using
+from webarc.waiting import Manner, left_of, use, using
 
 _SHORT_WAIT = 2.0
 # Whoever does not wait for a domain to begin still waits for a moment for what its crawl needs then.
@@ -179,8 +179,7 @@ class Instance:
 
     def _left(self) -> float | None:
         """How long this instance may still wait to begin."""
-        turn = self._job.lock_turn
-        return None if turn is None else max(self._began + turn - monotonic(), 0.0)
+        return left_of(self._job.lock_turn, self._began)
 
     def crawl(self, result: Result) -> None:
         """Fetch, decide, report, commit."""
@@ -318,7 +317,7 @@ class Instance:
             with self._archive.lock_tree(domain, wait=wait):
                 self._problems += mend(repository)
         least = _LEAST_AT_WORK if self._job.lock_wait == 0 else _LEAST_WAIT
-        with using(None if wait is None else max(began + wait - monotonic(), least)):
+        with using(None if wait is None else max(left_of(wait, began) or 0.0, least)):
             catch_up(repository, self._index, self._problems.append)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)

@@ -66,6 +66,11 @@ def longest() -> float | None:
     return _manner.longest
 
 
+def left_of(longest: float | None, began: float) -> float | None:
+    """What is left of a time to wait that began then, for whoever waits for several things one after the other."""
+    return None if longest is None else max(began + longest - time.monotonic(), 0.0)
+
+
 class Wait:
     """One wait; the complaint says what is waited for and who has it."""
 
