@@ -31,6 +31,7 @@ from webarc.archive.store import Archive
 from webarc.archive.temp_dirs import bytes_below
 from webarc.archive.worktree import mend
 from webarc.errors import Locked, WebarcError
+from webarc.waiting import left_of
 
 _TIGHTLY = (
     "repack",
@@ -72,12 +73,12 @@ class Compaction:
 
 
 def compact(archive: Archive, domain: str, wait: float | None = 0.0) -> Compaction:
-    """Pack a domain as tightly as can be; waits so long for a crawl of it to end."""
+    """Pack a domain as tightly as can be; waits so long for others at work there to end."""
     began = monotonic()
     repo = archive.repository(domain)
     with archive.lock_crawl(domain, wait), storage(f"packing {domain}"):
         before = size_of(repo)
-        with archive.lock_tree(domain, wait=wait):
+        with archive.lock_tree(domain, wait=left_of(wait, began)):
             warnings = mend(repo)
             pending.drop(repo.git_dir)
         if repo.tip():

@@ -35,6 +35,7 @@ from webarc.archive.worktree import SHOWN, mend
 from webarc.errors import GitProblem, Locked, UsageProblem
 from webarc.sql.index import Index
 from webarc.sql.scrubbing import scrub
+from webarc.waiting import left_of
 
 # Takes the texts of blobs out of what is kept to be searched; whoever knows that well need not throw all of it away.
 ForgetText = Callable[[Archive, str, list[str]], object]
@@ -81,10 +82,10 @@ class Forgetting:
         self._archive, self._database, self._forget_text = archive, database, forget_text
 
     def forget(self, order: Order, wait: float | None = None) -> Forgotten:
-        """Do it; nothing is done where nothing is chosen. Waits so long for each lock."""
+        """Do it; nothing is done where nothing is chosen. Waits so long for both locks together."""
         began, done = monotonic(), Forgotten(order.domain)
         archive, domain = self._archive, order.domain
-        with archive.lock_crawl(domain, wait), archive.lock_tree(domain, wait=wait):
+        with archive.lock_crawl(domain, wait), archive.lock_tree(domain, wait=left_of(wait, began)):
             index = Index(self._database)
             try:
                 done.warnings += self._finish(domain, index)
@@ -94,27 +95,33 @@ class Forgetting:
         done.seconds = monotonic() - began
         return done
 
-    def finish(self, domain: str) -> list[str]:
+    def finish(self, domain: str, wait: float | None = None) -> list[str]:
         """Complete or undo what was interrupted in a domain; the caller holds the crawl lock. Returns warnings."""
         if takedown_journal.noted(self._archive, domain) is None:
             return []
-        with self._archive.lock_tree(domain):
+        with self._archive.lock_tree(domain, wait=wait):
             index = Index(self._database)
             try:
                 return self._finish(domain, index)
             finally:
                 index.close()
 
-    def finish_interrupted(self) -> Iterator[tuple[str, list[str]]]:
-        """Complete or undo all that was interrupted, except where somebody is at work: domains with warnings."""
+    def finish_interrupted(self, wait: float) -> Iterator[tuple[str, list[str] | Locked]]:
+        """Complete or undo all that was interrupted: domains with warnings, or with who is at work there.
+
+        No longer than so many seconds are waited for locks in all: the next command tries again.
+        """
         if not os.access(self._archive.locks, os.W_OK):
             return
+        began = monotonic()
         for decision in takedown_journal.all_noted(self._archive):
             try:
                 with self._archive.lock_crawl(decision.domain, wait=0):
-                    yield decision.domain, self.finish(decision.domain)
-            except Locked:
-                continue
+                    done = self.finish(decision.domain, left_of(wait, began))
+            except Locked as error:
+                yield decision.domain, error
+            else:
+                yield decision.domain, done
 
     def _forget(self, order: Order, index: Index, done: Forgotten) -> None:
         repo = self._archive.repository(order.domain)

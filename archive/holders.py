@@ -12,6 +12,7 @@ from pathlib import Path
 
 from webarc.archive import zones
 from webarc.archive.layout import domain_of
+from webarc.archive.locks import MOVES
 
 _PURPOSES = ("crawl", "tree")
 _SCHEDULER = "schedule.lock"
@@ -20,13 +21,17 @@ _FLOCK = re.compile(r"\d+: FLOCK +\w+ +(?:READ|WRITE) (-?\d+) ([0-9a-f]+):([0-9a
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A lock that is held: the *crawl* or *tree* lock of a domain, or that of the scheduler."""
+    """A lock that is held: the *crawl* or *tree* lock of a domain, or that of the scheduler.
+
+    Its holder may have promised to touch the file as long as it moves: `moved` then says when it did last.
+    """
 
     domain: str
     purpose: str
     pid: int
     command: str
     since: str
+    moved: float | None = None
 
     def text(self) -> str:
         """In words."""
@@ -67,19 +72,21 @@ def holders(locks: Path, held: Held) -> Iterator[Holder]:
             pid = held.pid(entry)
             if pid is None:
                 continue
-            signed, command, since = _note(Path(entry.path))
+            signed, command, since, moves = _note(Path(entry.path))
             if entry.name == _SCHEDULER:
                 yield Holder("", "schedule", pid, "", "")
             else:
-                yield Holder(domain_of(folder), purpose, int(signed) if signed.isdigit() else pid, command, since)
+                moved = entry.stat().st_mtime if moves == MOVES else None
+                pid = int(signed) if signed.isdigit() else pid
+                yield Holder(domain_of(folder), purpose, pid, command, since, moved)
 
 
-def _note(file: Path) -> tuple[str, str, str]:
+def _note(file: Path) -> tuple[str, str, str, str]:
     """What the holder has written into a lock file."""
     with suppress(OSError):
-        signed, command, since, *_ = [*file.read_text("utf-8", "replace").splitlines(), "", "", ""]
-        return signed, command, since
-    return "", "", ""
+        signed, command, since, moves, *_ = [*file.read_text("utf-8", "replace").splitlines(), *[""] * 4]
+        return signed, command, since, moves
+    return "", "", "", ""
 
 
 def _is_taken(path: str) -> bool:

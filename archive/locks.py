@@ -7,22 +7,18 @@ import fcntl
 import os
 import re
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 
 from webarc.archive import times, zones
 from webarc.archive.failures import storage
-from webarc.errors import Locked
-from webarc.heartbeat import beat
+from webarc.waiting import LONGEST, Wait
 
-# How long a lock is waited for where nothing else is said: longer than work on a large domain takes, but not for ever.
-LOCK_WAIT = 3600.0
-_FIRST_NAP = 0.01
-_LONGEST_NAP = 0.5
+LOCK_WAIT = LONGEST
+# What the holder of a lock file writes behind its name if it touches the file as long as it moves.
+MOVES = "moves"
 # The options that may stand before a subcommand with a value behind them.
 _TAKE_A_VALUE = ("--archive", "--config", "--database", "--zone")
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -41,9 +37,12 @@ _held: dict[int, _Held] = {}
 
 
 @contextmanager
-def lock(path: Path, what: str, *, shared: bool = False, wait: float | None = LOCK_WAIT) -> Iterator[None]:
-    """Hold the lock file; `wait` seconds at most (None: for ever), then Locked names the holder."""
-    with _locked(path, what, shared=shared, wait=wait, tree=False):
+def lock(path: Path, what: str, *, wait: float | None = LOCK_WAIT, moves: bool = False) -> Iterator[None]:
+    """Hold the lock file; waited for `wait` seconds at most (None: for ever), then Locked names the holder.
+
+    Who `moves` promises to touch the file from now on, so that others can tell when it does not move any more.
+    """
+    with _locked(path, what, shared=False, wait=wait, tree=False, moves=moves):
         yield
 
 
@@ -74,12 +73,14 @@ def free(descriptor: int) -> bool:
 
 
 @contextmanager
-def _locked(path: Path, what: str, *, shared: bool, wait: float | None, tree: bool) -> Iterator[None]:
+def _locked(
+    path: Path, what: str, *, shared: bool, wait: float | None, tree: bool, moves: bool = False
+) -> Iterator[None]:
     with storage(f"opening the lock file {path}"):
         descriptor = _opened(path, shared=shared)
     try:
         acquire(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, what, wait)
-        _sign(descriptor)
+        _sign(descriptor, moves=moves)
         _held[descriptor] = _Held(os.getpid(), tree)
         yield
     finally:
@@ -100,23 +101,19 @@ def _opened(path: Path, *, shared: bool) -> int:
 
 def acquire(descriptor: int, mode: int, what: str, wait: float | None = LOCK_WAIT) -> None:
     """Lock an open file as soon as others let go of it; Locked names who has it if they do not in time."""
-    deadline, nap = time.monotonic() + (inf if wait is None else wait), _FIRST_NAP
+    waiting = Wait(lambda: f"{what} is locked by {_holder(descriptor)}; wait until it ends, or stop it.", wait)
     while True:
         try:
             fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise Locked(f"{what} is locked by {_holder(descriptor)}; wait until it ends, or stop it.") from None
-        beat()  # to wait for a lock is planned, and has an end
-        time.sleep(min(nap, left))
-        nap = min(nap * 2, _LONGEST_NAP)
+            pass
+        waiting.pause()
 
 
-def _sign(descriptor: int) -> None:
+def _sign(descriptor: int, *, moves: bool) -> None:
     """Write who holds the lock; a full disk must not keep anyone from locking."""
-    note = f"{os.getpid()}\n{_command()}\n{times.text(times.now())}\n".encode()
+    note = f"{os.getpid()}\n{_command()}\n{times.text(times.now())}\n{MOVES if moves else ''}\n".encode()
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, note, 0)

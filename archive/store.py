@@ -84,10 +84,12 @@ class Archive:
         """The repository of a domain, which need not exist yet."""
         return Repository(self, domain)
 
-    def lock_crawl(self, domain: str, wait: float | None = None) -> AbstractContextManager[None]:
-        """Held for a whole crawl: one crawl of a domain at a time."""
+    def lock_crawl(
+        self, domain: str, wait: float | None = None, *, moves: bool = False
+    ) -> AbstractContextManager[None]:
+        """Held for a whole crawl: one crawl of a domain at a time. Who `moves` touches the lock file as it does."""
         wait = self.lock_wait if wait is None else wait
-        return locks.lock(self.crawl_lock_file(domain), f"the crawl of {domain}", wait=wait)
+        return locks.lock(self.crawl_lock_file(domain), f"the crawl of {domain}", wait=wait, moves=moves)
 
     def crawl_lock_file(self, domain: str) -> Path:
         """The file that is locked during a crawl; its time says when the crawl moved last."""

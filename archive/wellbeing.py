@@ -99,7 +99,7 @@ def wellbeing(archive: Archive, database: str, stall_timeout: float | None = Non
     found.holders = list(holders(archive.locks, held))
     found.crawls = sorted(_crawls(archive.staging, held), key=lambda crawl: (crawl.domain, crawl.began))
     if stall_timeout:
-        found.remarks += _standing_still(archive, found.crawls, stall_timeout)
+        found.remarks += _standing_still(found.holders, stall_timeout)
     indexed = _indexed(archive, database, found)
     there = archive.domains()
     for domain in there:
@@ -174,14 +174,13 @@ def _packed_size(git_dir: Path) -> int:
     return total
 
 
-def _standing_still(archive: Archive, crawls: list[Unfinished], longest: float) -> Iterator[Remark]:
-    """Crawls at work whose lock file, which they touch as they move, is older than that."""
-    for crawl in crawls:
-        with suppress(OSError):
-            still = time.time() - archive.crawl_lock_file(crawl.domain).stat().st_mtime
-            if crawl.pid is not None and still > longest:
-                text = f"the crawl has not moved for {still:.0f} seconds; stop process {crawl.pid} to end it"
-                yield Remark(crawl.domain, text, bad=True, hangs=True)
+def _standing_still(found: list[Holder], longest: float) -> Iterator[Remark]:
+    """Crawls that have not touched the lock file of their domain for so long, whatever they are at."""
+    for holder in found:
+        still = 0.0 if holder.moved is None else time.time() - holder.moved
+        if still > longest:
+            text = f"the crawl has not moved for {still:.0f} seconds; stop process {holder.pid} to end it"
+            yield Remark(holder.domain, text, bad=True, hangs=True)
 
 
 def _crawls(staging: Path, held: Held) -> Iterator[Unfinished]:

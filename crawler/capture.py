@@ -102,3 +102,12 @@ class Committed:
     warnings: tuple[str, ...]
     same: tuple[Known, ...] = ()
     later: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Another command was at work in a guest's domain, so what was fetched from it is not committed."""
+
+    domain: str
+    captures: tuple[Known, ...]
+    reason: str

@@ -120,7 +120,7 @@ class Companion:
         try:
             messages = self.channel.receive()
         except Gone:
-            raise WebarcError(f"{self._name} died; nothing of this crawl was committed, run it again.") from None
+            raise WebarcError(f"{self._name} died.") from None
         for message in messages:
             if isinstance(message, Failed):
                 raise message.error
@@ -190,4 +190,4 @@ def _ours(name: str, error: Exception) -> WebarcError:
         return error
     if isinstance(error, OSError):
         return storage_problem(name, error)
-    return WebarcError(f"{name} failed unexpectedly: {error!r}; nothing was committed, please report this.")
+    return WebarcError(f"{name} failed unexpectedly: {error!r}; please report this.")

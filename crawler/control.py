@@ -20,11 +20,13 @@ from typing import NoReturn
 from webarc.crawler.channel import Channel, Gone
 from webarc.crawler.job import Progress, Result
 from webarc.crawler.processes import end_descendants
+from webarc.crawler.watchdog import Watchdog
+from webarc.heartbeat import STOPPED as STOP_MARK
 from webarc.heartbeat import Heartbeats
 
 _EVERY = 0.5
 _LISTEN = 0.05
-_SIGN = 2.0
+_SIGN = 1.0
 _MOST_HELD = 64 * 1024
 _LONGEST_NOTE = 2_000
 STOPPED, STALLED = "stopped", "stalled"
@@ -60,7 +62,7 @@ class Control:
     def __init__(self, channel: Channel, beats: Heartbeats) -> None:
         self._channel = channel
         self._beats = beats
-        self._counts = beats.counts()
+        self._movement = Watchdog(os.getpid(), beats)
         self._said = self._listen_at = self._sign_at = 0.0
         self._sign: Path | None = None
         self.reason = ""
@@ -79,7 +81,10 @@ class Control:
         self._sign = file
 
     def check(self) -> bool:
-        """Whether this instance is to stop; looks for the scheduler's word, and for signals, a few times a second."""
+        """Whether this instance is to stop; looks for the scheduler's word, and for signals, some times a second.
+
+        Called at every heartbeat and in every wait, it also notices that the scheduler is gone, and shows movement.
+        """
         now = monotonic()
         if now >= self._listen_at:
             self._listen_at = now + _LISTEN
@@ -116,14 +121,14 @@ class Control:
                 self.reason = self.reason or message.reason
         except Gone:
             _abandoned()
+        if self.reason:
+            self._beats.mark(STOP_MARK)
         if self._sign is not None and now >= self._sign_at:
             self._sign_at = now + _SIGN
             self._show(self._sign)
 
     def _show(self, sign: Path) -> None:
-        counts = self._beats.counts()
-        if counts != self._counts:
-            self._counts = counts
+        if not self._movement.look():
             with suppress(OSError):
                 os.utime(sign)
 

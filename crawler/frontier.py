@@ -284,6 +284,12 @@ class Frontier:
             self._database.execute(statement("frontier_index"))
             self._many("frontier_same", same)
 
+    def leave_out(self, urls: Iterable[str]) -> None:
+        """Files that were fetched could not be committed, as their domain was locked."""
+        self.flush()
+        self._database.execute(statement("frontier_index"))
+        self._many("frontier_leave_out", [(url,) for url in urls])
+
     def flag(self, error: str, rows: Iterable[int], urls: Iterable[str]) -> None:
         """Say something of pages that were stored or found unchanged, and of these URLs where they are unchanged."""
         self.flush()

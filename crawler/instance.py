@@ -9,7 +9,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from time import monotonic
 from types import TracebackType
@@ -24,9 +24,9 @@ from webarc.archive.reports import crawl_paths, parse_crawl, read_urls
 from webarc.archive.store import Archive
 from webarc.archive.urls import host_of
 from webarc.archive.worktree import mend
-from webarc.crawler.capture import Committed, Landed, Order
+from webarc.crawler.capture import Committed, Landed, LeftOut, Order
 from webarc.crawler.channel import Channel
-from webarc.crawler.claims import claim
+from webarc.crawler.claims import claim, release
 from webarc.crawler.control import CONTROL_TYPES, Control
 from webarc.crawler.ending import Ending, Previous
 from webarc.crawler.errands import Errands
@@ -39,6 +39,7 @@ from webarc.crawler.judgement import Judgement
 from webarc.crawler.keeper import Keeper
 from webarc.crawler.keeping import KeeperLine
 from webarc.crawler.manners import Manners
+from webarc.crawler.outcome import look_up_commit, what_remains
 from webarc.crawler.processes import adopt_orphans, end_descendants
 from webarc.crawler.reader import ReaderLine
 from webarc.crawler.reading import is_readable
@@ -50,13 +51,16 @@ from webarc.crawler.shelf import Shelf
 from webarc.crawler.trail import Trail
 from webarc.crawler.watchdog import Stacks
 from webarc.crawler.wget import Wget
-from webarc.errors import Damaged, Locked, Stopped, WebarcError
-from webarc.heartbeat import FETCH, Heartbeats
+from webarc.errors import Damaged, Locked, NoSpace, Stopped, WebarcError, worst
+from webarc.heartbeat import FETCH, RESUMABLE, Heartbeats, look_at_beats
 from webarc.sql.index import Index
 from webarc.sql.rows import CurrentRow
+from webarc.waiting import Manner, left_of, use, using
 
-_LOCK_LOOK = 0.5
-_SHORT_WAIT = 5.0
+_SHORT_WAIT = 2.0
+# Whoever does not wait for a domain to begin still waits for a moment for what its crawl needs then.
+_LEAST_AT_WORK = 10.0
+_LEAST_WAIT = 1.0
 _GARBAGE = 50_000
 _MOST_SAID = 20
 _SMALL_DOMAIN = 2_000
@@ -74,10 +78,18 @@ def run_instance(line: int, task: int, beats: int, stacks: int) -> None:
     with os.fdopen(task, "rb") as file:
         job: Job = pickle.load(file)  # noqa: S301 - written by the scheduler
     zones.use(job.zone)
+    _wait_as_told(job, control)
     result = Result(job.domain)
     _run(job, control, heartbeats, result)
     end_descendants()  # nothing that it started is left behind
     control.done(result)
+
+
+def _wait_as_told(job: Job, control: Control) -> None:
+    """Every step, and every look at a lock that somebody else has, is a look at the scheduler, too."""
+    look_at_beats(control.check)
+    longest = _LEAST_AT_WORK if job.lock_wait == 0 else job.lock_wait
+    use(Manner(longest, control.check, control.say))
 
 
 def _run(job: Job, control: Control, heartbeats: Heartbeats, result: Result) -> None:
@@ -85,12 +97,13 @@ def _run(job: Job, control: Control, heartbeats: Heartbeats, result: Result) -> 
         with _begun(job, control, heartbeats, result) as instance:
             instance.crawl(result)
     except WebarcError as error:
-        _note(result, error)
+        _note(job, heartbeats, result, error)
     except OSError as error:
-        _note(result, storage_problem("the crawl", error))
+        _note(job, heartbeats, result, storage_problem("the crawl", error))
     except Exception as error:  # noqa: BLE001 - the scheduler must hear of it, whatever it is
         traceback.print_exc()
-        _note(result, WebarcError(f"the crawl of {job.domain} failed unexpectedly: {error!r}; please report this."))
+        problem = WebarcError(f"the crawl of {job.domain} failed unexpectedly: {error!r}; please report this.")
+        _note(job, heartbeats, result, problem)
 
 
 @contextmanager
@@ -98,15 +111,24 @@ def _begun(job: Job, control: Control, heartbeats: Heartbeats, result: Result) -
     """An instance that owns its domain; if somebody else is at work there, nothing has begun."""
     with ExitStack() as stack:
         try:
-            instance = stack.enter_context(Instance(job, control, heartbeats))
+            # Of a domain that is tried again people know already.
+            with using(say=_unheard if job.told_to_wait else control.say):
+                instance = stack.enter_context(Instance(job, control, heartbeats))
         except Locked:
             result.busy = True
             raise
         yield instance
 
 
-def _note(result: Result, error: WebarcError) -> None:
+def _note(job: Job, heartbeats: Heartbeats, result: Result, error: WebarcError) -> None:
+    """The crawl failed: say why, and what became of it as far as it had come."""
     result.error, result.error_class, result.exit_code = str(error), type(error).__name__, error.exit_code
+    if isinstance(error, Stopped):
+        result.reason = "stopped"
+    if heartbeats.crawl_time:
+        look_up_commit(job.archive, heartbeats, result)
+        if not isinstance(error, NoSpace):  # then the temp dir is gone
+            result.warnings.append(f"{what_remains(result, heartbeats)}.")
 
 
 class Instance:
@@ -126,10 +148,13 @@ class Instance:
         self._rows: dict[str, dict[str, CurrentRow] | None] = {}
         self._problems: list[str] = []
         self._owned: dict[str, str] = {}
+        self._behind: set[str] = set()
 
     def __enter__(self) -> Instance:
         job, stack = self._job, self._stack
-        self._lock_crawl()
+        lock = self._archive.lock_crawl(job.domain, 0.0 if job.skip_busy else self._left(), moves=True)
+        stack.enter_context(lock)
+        self._control.show_movement(self._archive.crawl_lock_file(job.domain))
         try:
             self._resumption = Resumption(self._archive, job, self._definition, self._control.say)
             self._staging = stack.enter_context(self._resumption).staging
@@ -140,11 +165,12 @@ class Instance:
             self._index = Index(job.database)
             stack.callback(self._index.close)
             # Whoever skips busy domains does not come back for them, and waits for the folder as at the commit.
-            turn = None if job.skip_busy else job.lock_turn
-            self._own(job.domain, job.starts[0].partition(":")[0], wait=turn)
+            self._own(job.domain, job.starts[0].partition(":")[0], wait=None if job.skip_busy else self._left())
             self._frontier = self._resumption.frontier()
             stack.callback(self._frontier.close)
             self._resumption.begin(self._crawl_times[job.domain])
+            if self._resumption.can_go_on:
+                self._heartbeats.mark(RESUMABLE)
             self._reader.know(self._crawl_times[job.domain])
         except BaseException:
             stack.__exit__(*sys.exc_info())
@@ -154,24 +180,9 @@ class Instance:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._stack.__exit__(kind, error, at)
 
-    def _lock_crawl(self) -> None:
-        """Own the domain; waits for another crawl of it, says so, and stops waiting when asked to."""
-        longest = 0.0 if self._job.skip_busy else self._job.lock_turn
-        until = None if longest is None else self._began + longest
-        look = _LOCK_LOOK if longest is None else min(_LOCK_LOOK, longest)
-        said = False
-        while True:
-            try:
-                self._stack.enter_context(self._archive.lock_crawl(self._job.domain, wait=look))
-                return
-            except Locked as error:
-                if until is not None and monotonic() >= until:
-                    raise
-                if self._control.check():
-                    raise Stopped(f"stopped while {error}") from None
-                if not said and not self._job.told_to_wait:
-                    self._control.say(f"waiting: {error}")
-                said = True
+    def _left(self) -> float | None:
+        """How long this instance may still wait to begin."""
+        return left_of(self._job.lock_turn, self._began)
 
     def crawl(self, result: Result) -> None:
         """Fetch, decide, report, commit."""
@@ -188,7 +199,6 @@ class Instance:
         )
         with make_fetcher(job) as fetcher:
             fetcher.watch(self._reader.fileno())
-            self._control.show_movement(self._archive.crawl_lock_file(job.domain))
             trail = Trail(
                 *(job.options, self._frontier, scope, self._owned, job.owned_elsewhere),
                 *(self._adopt, fetcher.cookies),
@@ -238,26 +248,27 @@ class Instance:
         self._frontier.refuse(verdicts.drops)
         ending.flag_soft404s()
         reporter = Reporter(self._job, self._definition, self._frontier, ending, verdicts)
-        events = self._line.commit(self._orders(reporter))
         tags: dict[str, tuple[str, ...]] = {}
-        for event in events:
-            committed = self._index_commit(event, events) if isinstance(event, Landed) else event
-            reporter.found_same(committed.domain, committed.same)
-            tags[committed.domain] = tuple(filter(None, (committed.commit_tag, committed.later)))
-            result.also += [committed.later] if committed.later else []
-            result.warnings += [each for each in committed.warnings if each not in result.warnings]
-            if committed.domain == self._job.domain:
-                result.commit_tag = committed.commit_tag
-            elif committed.commit_tag:
-                result.also.append(committed.commit_tag)
+        for event in self._line.commit(self._orders(reporter)):
+            if isinstance(event, Landed):
+                self._index_commit(event, result)
+            elif isinstance(event, LeftOut):
+                reporter.left_out(event.domain, event.captures)
+                result.warnings.append(f"what was fetched from {event.domain} was left out: {event.reason}")
+            else:
+                self._note_commit(event, reporter, tags, result)
         self._remember(judgement)
         reporter.conclude(result, monotonic() - self._began)
+        if self._behind:
+            result.exit_code = worst([result.exit_code, Locked.exit_code])
         self._compare(tags)
         self._resumption.end(harvest.reason, result.commit_tag)
 
     def _compare(self, tags: dict[str, tuple[str, ...]]) -> None:
         """What the report calls stored must be in the commits; the temp dir stays where it is not."""
         for domain, number in self._frontier.stored().items():
+            if domain in self._behind:
+                continue
             expected = number - self._frontier.earlier[domain]
             there = self._versions_under(domain, tags.get(domain, ()), expected)
             if there != expected:
@@ -276,12 +287,25 @@ class Instance:
         places = (arc_file(change.path) for change in changes if change.blob)
         return sum(place is not None and place[1] == METADATA for place in places)
 
-    def _index_commit(self, landed: Landed, events: Iterator[Landed | Committed]) -> Committed:
+    def _index_commit(self, landed: Landed, result: Result) -> None:
         """Index a commit while its files are brought to the work tree."""
-        catch_up(self._archive.repository(landed.domain), self._index, known=landed.known())
-        committed = next(events)
-        assert isinstance(committed, Committed)
-        return committed
+        try:
+            catch_up(self._archive.repository(landed.domain), self._index, known=landed.known())
+        except (Locked, Stopped) as error:
+            self._behind.add(landed.domain)
+            result.warnings.append(f"the index is behind, the next command that may write there brings it: {error}")
+
+    def _note_commit(
+        self, done: Committed, reporter: Reporter, tags: dict[str, tuple[str, ...]], result: Result
+    ) -> None:
+        reporter.found_same(done.domain, done.same)
+        tags[done.domain] = tuple(filter(None, (done.commit_tag, done.later)))
+        result.also += [done.later] if done.later else []
+        result.warnings += [each for each in done.warnings if each not in result.warnings]
+        if done.domain == self._job.domain:
+            result.commit_tag = done.commit_tag
+        elif done.commit_tag:
+            result.also.append(done.commit_tag)
 
     def _orders(self, reporter: Reporter) -> list[Order]:
         orders = []
@@ -292,6 +316,8 @@ class Instance:
         return orders
 
     def _remember(self, judgement: Judgement) -> None:
+        if self._behind:
+            return  # nobody could write to the index a moment ago
         by_domain: dict[str, list[tuple[str, str, str]]] = {}
         for domain, arc, etag, last_modified in judgement.validators:
             by_domain.setdefault(domain, []).append((arc, etag, last_modified))
@@ -301,12 +327,14 @@ class Instance:
     # -- domains ----------------------------------------------------------------------------------------------
 
     def _own(self, domain: str, scheme: str, *, wait: float | None) -> None:
-        repository = self._archive.repository(domain)
+        repository, began = self._archive.repository(domain), monotonic()
         repository.check_place()
         if repository.exists():
             with self._archive.lock_tree(domain, wait=wait):
                 self._problems += mend(repository)
-        catch_up(repository, self._index, self._problems.append)
+        least = _LEAST_AT_WORK if self._job.lock_wait == 0 else _LEAST_WAIT
+        with using(None if wait is None else max(left_of(wait, began) or 0.0, least)):
+            catch_up(repository, self._index, self._problems.append)
         crawl_time = self._archive.reserve(domain, self._job.start_time)
         self._line.own(domain, crawl_time)
         # What was looked up while it was a guest's may be outdated.
@@ -314,17 +342,22 @@ class Instance:
         self._objects.pop(domain, None)
         self._owned[domain] = scheme
         self._crawl_times[domain] = crawl_time
+        if domain == self._job.domain:
+            self._heartbeats.crawl_time = crawl_time
         self._previous[domain] = self._last_crawl(domain)
 
     def _adopt(self, domain: str, scheme: str) -> bool:
         """Own the domain that a start URL redirects to, unless another instance or process has it."""
         if self._control.check() or not claim(self._job.claims, domain):
             return False
-        try:
-            self._stack.enter_context(self._archive.lock_crawl(domain, wait=0))
-            self._own(domain, scheme, wait=_SHORT_WAIT)
-        except Locked:
-            return False
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._archive.lock_crawl(domain, wait=0))
+                self._own(domain, scheme, wait=_SHORT_WAIT)
+            except (Locked, Stopped):
+                release(self._job.claims, domain)
+                return False
+            self._stack.push(stack.pop_all())
         return True
 
     def _last_crawl(self, domain: str) -> Previous:
@@ -353,7 +386,9 @@ class Instance:
     def _current(self, domain: str, arcs: list[str]) -> dict[str, CurrentRow]:
         if domain not in self._rows:
             if domain not in self._owned:
-                catch_up(self._archive.repository(domain), self._index)
+                # What another crawl has brought is compared with again at the commit.
+                with using(longest=_SHORT_WAIT), suppress(Locked, Stopped):
+                    catch_up(self._archive.repository(domain), self._index)
             self._rows[domain] = self._all_rows(domain)
         rows = self._rows[domain]
         return self._index.current(domain, arcs) if rows is None else {arc: rows[arc] for arc in arcs if arc in rows}
@@ -386,7 +421,8 @@ class Instance:
 
     def _begin_keeper(self) -> KeeperLine:
         closing = (self._control.fileno(),)
-        return KeeperLine.begin(self._make_keeper, self._ring, self._idle, beats=self._heartbeats, closing=closing)
+        calls = (self._idle, self._control.say)
+        return KeeperLine.begin(self._make_keeper, self._ring, *calls, beats=self._heartbeats, closing=closing)
 
     def _begin_reader(self) -> ReaderLine:
         cache = self._archive.internal / "cache" / f"{domain_folder(self._job.domain)}.links.db"
@@ -401,3 +437,7 @@ class Instance:
         job = self._job
         chain = make_chain(job.options)
         return Keeper(self._archive, self._staging, chain, job.start_time)
+
+
+def _unheard(_text: str) -> None:
+    """People know already."""

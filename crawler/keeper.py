@@ -10,11 +10,12 @@ import marshal
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 
 from webarc.archive import times
 from webarc.archive.document import parse, render
@@ -27,13 +28,16 @@ from webarc.archive.repository import Repository
 from webarc.archive.staging import remove_tree
 from webarc.archive.store import Archive
 from webarc.archive.worktree import bring, mend
-from webarc.crawler.capture import PART, Capture, Committed, Known, Landed, Order, Own, Verdicts
+from webarc.crawler.capture import PART, Capture, Committed, Known, Landed, LeftOut, Order, Own, Verdicts
 from webarc.crawler.outdated import drop_outdated
 from webarc.crawler.overtaken import Overtaken, commit_later, leave_out, overtaken, recounted, same_version
-from webarc.errors import UsageProblem
+from webarc.errors import Locked, Stopped, UsageProblem
 from webarc.filters.chain import Chain
+from webarc.waiting import longest
 
 _HEAD = 8_192
+# What is left to wait for the crawl's own domains, should its guests have taken up all the time there is.
+_LEAST_WAIT = 1.0
 # What was written lately need not be read again for the index; a million pages must not fill the memory.
 _MOST_DOCUMENTS = 20_000
 
@@ -98,6 +102,7 @@ class Keeper:
         self._filtered: Counter[str] = Counter()
         self._drops: list[tuple[str, int]] = []
         self._problems: list[str] = []
+        self._patience = longest()
 
     def own(self, message: Own) -> None:
         """Captures of this domain belong to the crawl itself and are packed as they come."""
@@ -179,8 +184,12 @@ class Keeper:
             if site.owned and site.importer is not None and not site.waiting:
                 site.importer.seal()
 
-    def commit(self, orders: list[Order]) -> Iterator[Landed | Committed]:
-        """Commit guests first and the crawl's own domains last; says when each has landed and when it is brought."""
+    def commit(self, orders: list[Order]) -> Iterator[Landed | Committed | LeftOut]:
+        """Commit guests first and the crawl's own domains last; says when each has landed and when it is brought.
+
+        All waits for locks together take no longer than one may. A guest that is locked until then is left out: a
+        picture from elsewhere is not worth the crawl.
+        """
         mine = {order.domain for order in orders}
         guests = [Order(domain, (), (), "") for domain in self._sites if domain not in mine]
         for order in [*guests, *orders]:
@@ -220,11 +229,17 @@ class Keeper:
         self._drops.append((f"filter:{refusal}", capture.row))
         _remove_empty(folder, self._staging)
 
-    def _commit(self, site: _Site, order: Order) -> Iterator[Landed | Committed]:
+    def _commit(self, site: _Site, order: Order) -> Iterator[Landed | Committed | LeftOut]:
         repository = site.repository
         warnings: list[str] = []
         with ExitStack() as stack:
-            stack.enter_context(self._archive.lock_tree(order.domain))
+            try:
+                stack.enter_context(self._locked(site))
+            except (Locked, Stopped) as error:
+                if site.owned:
+                    raise
+                yield LeftOut(order.domain, tuple(_known(site, kept) for kept in site.waiting), str(error))
+                return
             importer = site.open_importer()
             warnings += mend(repository)
             parent = repository.tip()
@@ -269,6 +284,20 @@ class Keeper:
         site.replacing = [kept for kept in site.replacing if kept.arc not in arcs]
         return [each for each in found if not each.is_same]
 
+    @contextmanager
+    def _locked(self, site: _Site) -> Iterator[None]:
+        """The tree lock of a site; the time that it is waited for is taken from what is left for the others."""
+        wait, began = self._patience, monotonic()
+        if wait is not None and site.owned:
+            wait = max(wait, min(_LEAST_WAIT, longest() or 0.0))
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._archive.lock_tree(site.repository.domain, wait=wait))
+            finally:
+                if self._patience is not None:
+                    self._patience = max(self._patience - (monotonic() - began), 0.0)
+            yield
+
     def _stamp(self, site: _Site, importer: Importer, reader: ObjectReader | None, parent: str | None) -> list[Known]:
         """Guests learn their crawl time only now, under the lock, so that it follows every commit before it.
 
@@ -292,6 +321,10 @@ class Keeper:
             importer.add(f"{kept.arc}/{kept.name}", site.staged / kept.arc / kept.name)
             importer.add(f"{kept.arc}/{METADATA}", document)
         return same
+
+
+def _known(site: _Site, kept: _Kept) -> Known:
+    return parse((site.staged / kept.arc / METADATA).read_bytes()).url, kept.replaces
 
 
 @lru_cache(maxsize=1024)

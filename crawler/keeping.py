@@ -2,12 +2,16 @@
 
 The protocol on top of the channel, in order: any number of `Owned` and `Captured`, one `Judge`, one `Write`, the end.
 `Judge` and `Write` carry a number, and every `Reply` repeats the number of what it replies to: one reply to `Judge`; to
-`Write` one for each thing that happens, and a last one that holds nothing. How many captures are done is counted in
-shared memory, which needs no message; while too many are not, `has_room` is false and the fetch side asks for nothing.
+`Write` one for each thing that happens, and a last one that holds nothing. A `Remark` for people may come at any time.
+How many captures are done is counted in shared memory, which needs no message; while too many are not, `has_room` is
+false and the fetch side asks for nothing. That the crawl is to end stands in shared memory as well: the archive side
+goes on, but does not wait for locks any more.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,12 +20,14 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from webarc.crawler.capture import Capture, Committed, Landed, Order, Own, Verdicts
+from webarc.crawler.capture import Capture, Committed, Landed, LeftOut, Order, Own, Verdicts
 from webarc.crawler.channel import Disordered
 from webarc.crawler.companion import Companion, Inbox
 from webarc.crawler.keeper import Keeper
+from webarc.crawler.processes import die_with
 from webarc.crawler.ring import Ring, Slot
-from webarc.heartbeat import WRITE, Heartbeats, beat
+from webarc.heartbeat import STOPPED, WRITE, Heartbeats, beat
+from webarc.waiting import Manner, longest, use
 
 _NAME = "the process that writes to the archive"
 _TOGETHER = 16
@@ -29,6 +35,7 @@ _MOST_WAITING = 512
 _MOST_BYTES = 4 * 1024 * 1024
 _IN_PLACE = -1
 _LISTEN = 0.1
+Event = Landed | Committed | LeftOut
 
 
 class Captured(NamedTuple):
@@ -65,18 +72,34 @@ class Reply:
     """An answer to the request of that number; the last one to `Write` holds None."""
 
     to: int
-    value: Verdicts | Landed | Committed | None
+    value: Verdicts | Event | None
 
 
-KEEPER_TYPES = (Captured, Owned, Judge, Write, Reply)
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A word for people."""
+
+    text: str
+
+
+KEEPER_TYPES = (Captured, Owned, Judge, Write, Reply, Remark)
 _JUDGE, _WRITE = 1, 2
 
 
 class KeeperLine:
     """The fetch side's end; a keeper's error is raised here. `idle` is called a few times a second while it waits."""
 
-    def __init__(self, companion: Companion, ring: Ring, idle: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        companion: Companion,
+        ring: Ring,
+        idle: Callable[[], None],
+        say: Callable[[str], None],
+        beats: Heartbeats | None = None,
+    ) -> None:
         self._companion = companion
+        self._say = say
+        self._beats = beats
         self._channel = companion.channel
         self._ring = ring
         self._idle = idle
@@ -91,19 +114,22 @@ class KeeperLine:
         make: Callable[[], Keeper],
         ring: Ring,
         idle: Callable[[], None],
+        say: Callable[[str], None],
         *,
         beats: Heartbeats | None = None,
         closing: Sequence[int] = (),
     ) -> KeeperLine:
         """Start the process that writes."""
-        work = partial(_work, make, ring)
+        work = partial(_work, make, ring, beats, os.getpid())
         companion = Companion(_NAME, work, KEEPER_TYPES, beats=beats, side=WRITE, closing=closing)
-        return cls(companion, ring, idle)
+        return cls(companion, ring, idle, say, beats)
 
     def __enter__(self) -> KeeperLine:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if error is not None and self._beats is not None:
+            self._beats.mark(STOPPED)  # nobody needs what the other side may be waiting for
         self._companion.__exit__(kind, error, at)
 
     def fileno(self) -> int:
@@ -142,7 +168,7 @@ class KeeperLine:
             raise Disordered(f"{_NAME} gave no verdicts; please report this.")
         return verdicts
 
-    def commit(self, orders: list[Order]) -> Iterator[Landed | Committed]:
+    def commit(self, orders: list[Order]) -> Iterator[Event]:
         """Have everything committed; hears of each domain when its commit has landed and when it is brought."""
         self._request(_WRITE, Write(_WRITE, orders))
         while (event := self._reply(_WRITE)) is not None:
@@ -169,7 +195,7 @@ class KeeperLine:
         self._unsent = 0
         self._channel.push()
 
-    def _reply(self, number: int) -> Verdicts | Landed | Committed | None:
+    def _reply(self, number: int) -> Verdicts | Event | None:
         """The next reply to a request; the watchdog ends the crawl if the other side stops moving before it."""
         while not self._replies:
             if self._channel.wait(_LISTEN):
@@ -181,15 +207,21 @@ class KeeperLine:
         return reply.value
 
     def _heard(self) -> list[Reply]:
-        messages = self._companion.heard()
-        for message in messages:
-            if not isinstance(message, Reply) or not 0 < message.to <= self._requests:
+        replies = []
+        for message in self._companion.heard():
+            if isinstance(message, Remark):
+                self._say(message.text)
+            elif isinstance(message, Reply) and 0 < message.to <= self._requests:
+                replies.append(message)
+            else:
                 raise Disordered(f"{_NAME} said {message!r} unasked; please report this.")
-        return messages
+        return replies
 
 
-def _work(make: Callable[[], Keeper], ring: Ring, inbox: Inbox) -> None:
+def _work(make: Callable[[], Keeper], ring: Ring, beats: Heartbeats | None, parent: int, inbox: Inbox) -> None:
     """The keeper's process: works through messages until the other end is closed."""
+    die_with(parent)
+    use(Manner(longest(), partial(_is_to_end, beats, parent), partial(_say, inbox)))
     keeper = make()
     captures = 0
     try:
@@ -205,6 +237,18 @@ def _work(make: Callable[[], Keeper], ring: Ring, inbox: Inbox) -> None:
     except BaseException:
         keeper.abort()
         raise
+
+
+def _is_to_end(beats: Heartbeats | None, parent: int) -> bool:
+    """Asked while a lock is waited for. A signal to end is the fetch side's to heed, so it is passed on."""
+    if signal.SIGTERM in signal.sigpending():
+        os.kill(parent, signal.SIGTERM)
+    return beats is not None and beats.is_marked(STOPPED)
+
+
+def _say(inbox: Inbox, text: str) -> None:
+    inbox.answer(Remark(text))
+    inbox.flush()
 
 
 def _keep(keeper: Keeper, ring: Ring, message: Captured) -> None:
@@ -227,6 +271,6 @@ def _do(keeper: Keeper, inbox: Inbox, message: Any) -> None:
         raise Disordered(f"{_NAME} cannot do {message!r}; please report this.")
 
 
-def _reply(inbox: Inbox, number: int, value: Verdicts | Landed | Committed | None) -> None:
+def _reply(inbox: Inbox, number: int, value: Verdicts | Event | None) -> None:
     inbox.answer(Reply(number, value))
     inbox.flush()

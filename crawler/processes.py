@@ -29,6 +29,14 @@ def continue_when_the_parent_ends() -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
+def die_with(parent: int) -> None:
+    """Have this process killed when its parent dies, whatever it is at; at once if that has happened already."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 def children(parent: int) -> list[int]:
     """The processes that a process started and that have not ended."""
     found = []

@@ -10,6 +10,7 @@ answer is missing. The fetch side stops starting requests while `has_room` is fa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,12 @@ from typing import Any, NamedTuple
 
 from webarc.crawler.channel import Disordered
 from webarc.crawler.companion import Companion, Inbox
+from webarc.crawler.processes import die_with
 from webarc.crawler.reading import LARGEST_READ, Reading, body_of, read, with_link_header, with_words
 from webarc.crawler.recollection import Recollection
 from webarc.crawler.ring import Ring
 from webarc.heartbeat import READ, Heartbeats, beat
+from webarc.waiting import Manner, use
 
 _NAME = "the process that reads pages"
 _TOGETHER = 16
@@ -127,7 +130,7 @@ class ReaderLine:
         cls, ring: Ring, cache: Path, *, beats: Heartbeats | None = None, closing: Sequence[int] = ()
     ) -> ReaderLine:
         """Start the process that reads."""
-        work = partial(_work, ring, cache)
+        work = partial(_work, ring, cache, os.getpid())
         return cls(
             Companion(_NAME, work, READER_TYPES, beats=beats, side=READ, closing=closing, longest_end=_LONGEST_END)
         )
@@ -306,8 +309,10 @@ class _Reader:
         return news
 
 
-def _work(ring: Ring, cache: Path, inbox: Inbox) -> None:
+def _work(ring: Ring, cache: Path, parent: int, inbox: Inbox) -> None:
     """The reader's process: answers one question after the other until the other end is closed."""
+    die_with(parent)
+    use(Manner())
     reader: _Reader | None = None
     while True:
         for message in inbox.messages():

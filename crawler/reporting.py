@@ -20,7 +20,7 @@ from webarc.crawler.frontier import HOP, Frontier, Row
 from webarc.crawler.job import COUNTS, Job, Result, sentence
 from webarc.crawler.removal import Removals
 from webarc.crawler.traps import Trap
-from webarc.errors import AuthenticationProblem, NetworkProblem, ServerAnswer, Stopped, worst
+from webarc.errors import AuthenticationProblem, Locked, NetworkProblem, ServerAnswer, Stopped, worst
 
 _MOST_SAID = 3
 
@@ -40,6 +40,7 @@ class Reporter:
         self._landings: list[str] = []
         self._figures = self._per_domain()
         self._held = 0
+        self._left_out = False
 
     def answered(self, domain: str) -> bool:
         """Whether a server answered at all for this domain."""
@@ -81,6 +82,15 @@ class Reporter:
         for _, replaces in same:
             figures["changed" if replaces else "new"] -= 1
             figures["unchanged"] += 1
+
+    def left_out(self, domain: str, captures: Sequence[Known]) -> None:
+        """Captures were not committed, as another command was at work in their domain."""
+        self._frontier.leave_out(url for url, _ in captures)
+        self._left_out = True
+        figures = self._figures.setdefault(domain, Counter())
+        for _, replaces in captures:
+            figures["changed" if replaces else "new"] -= 1
+            figures["failed"] += 1
 
     def conclude(self, result: Result, seconds: float) -> None:
         """Fill in the result of the whole instance."""
@@ -146,6 +156,7 @@ class Reporter:
     def _exit_code(self) -> int:
         codes = [Stopped.exit_code] if self._ending.limit or self._held else []
         codes += [ServerAnswer.exit_code] if self._dead_ends else []
+        codes += [Locked.exit_code] if self._left_out else []
         codes += [_code(row) for row in self._frontier.troubles() if host_of(row.url) in self._ending.domains]
         return worst(codes)
 

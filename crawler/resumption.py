@@ -39,7 +39,7 @@ class Resumption:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         # On a full disk the room is needed more than what was fetched.
-        if error is not None and (self._noted or self._earlier) and not isinstance(error, NoSpace):
+        if error is not None and self.can_go_on and not isinstance(error, NoSpace):
             self._temp_dir.leave()
         self._temp_dir.remove()
 
@@ -62,6 +62,11 @@ class Resumption:
         if self._job.options.engine != "wget":
             note(self.staging, self._job, self._definition, crawl_time)
             self._noted = True
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether `--resume` can go on with this crawl should it not reach its end."""
+        return self._noted or self._earlier is not None
 
     def end(self, reason: str, tag: str) -> None:
         """A crawl that was cut short can go on; one that was not makes earlier ones of its domain superfluous."""

@@ -16,9 +16,11 @@ from webarc.crawler.channel import Disordered, Gone
 from webarc.crawler.control import STALLED, Done, Note, Stop
 from webarc.crawler.job import Job, Progress, Result
 from webarc.crawler.nursery import Instance, nursery
+from webarc.crawler.outcome import look_up_commit, what_remains
 from webarc.crawler.processes import descendants, kill
 from webarc.crawler.watchdog import Watchdog, write_report
 from webarc.errors import Stalled, Stopped, WebarcError
+from webarc.waiting import WAITING
 
 _LISTEN = 0.2
 _LOOK = 1.0
@@ -88,6 +90,7 @@ class Scheduler:
         self._landings: list[str] = []
         self._locked: deque[Job] = deque()
         self._began_waiting: dict[str, float] = {}
+        self._told: set[str] = set()
         self._at_once = at_once
         self._stall_timeout = stall_timeout or inf
         self._on_start = on_start
@@ -109,6 +112,8 @@ class Scheduler:
             self._landings = []
             self._jobs += more
             self._queue += more
+            for job in more:
+                self._began_waiting.pop(job.domain, None)
             self._work_through()
 
     def _work_through(self) -> None:
@@ -150,9 +155,10 @@ class Scheduler:
             running.kill("given up")
 
     def _order(self, job: Job) -> None:
-        waits = job.domain in self._began_waiting
-        self._nursery.order(replace(job, lock_turn=self._turn(job), told_to_wait=waits))
-        if not waits:
+        tried = job.domain in self._began_waiting
+        self._began_waiting.setdefault(job.domain, monotonic())
+        self._nursery.order(replace(job, lock_turn=self._turn(job), told_to_wait=job.domain in self._told))
+        if not tried:
             self._on_start(job)
 
     def _begin(self) -> None:
@@ -190,6 +196,8 @@ class Scheduler:
                 self._on_progress(message)
             elif isinstance(message, Note):
                 self._on_note(message.text)
+                if message.text.startswith(WAITING):
+                    self._told.add(running.job.domain)
             elif isinstance(message, Done):
                 self._end(running, message.result)
 
@@ -197,12 +205,14 @@ class Scheduler:
         """An instance hands over its result when it has let go of everything: its process need not be waited for."""
         self._poll.unregister(running.fileno())
         del self._running[running.fileno()]
-        running.at_work.close()
-        if result.busy and not self._stopping and self._may_wait_on(running.job):
+        may_wait = not (self._stopping or running.job.skip_busy) and self._patience(running.job) > 0
+        if result.busy and may_wait:
             self._locked.append(running.job)
-            return
-        self._landings += result.landings
-        self._on_result(_stalled(running, result, self._stall_timeout) if running.told_to_end else result)
+            self._tell_once(running.job.domain, result)
+        else:
+            self._landings += result.landings
+            self._on_result(_stalled(running, result, self._stall_timeout) if running.told_to_end else result)
+        running.at_work.close()
 
     # -- domains that somebody else is at work in -------------------------------------------------------------
 
@@ -215,16 +225,16 @@ class Scheduler:
             return min(left, _TURN)
         return None if left == inf else left
 
+    def _tell_once(self, domain: str, result: Result) -> None:
+        """An instance says that it waits, unless its turn was too short for that."""
+        if domain not in self._told:
+            self._told.add(domain)
+            self._on_note(f"{WAITING}{result.error}")
+
     def _patience(self, job: Job) -> float:
         """How long this run still waits for a domain."""
         longest = inf if job.lock_wait is None else job.lock_wait
-        return max(longest - (monotonic() - self._began_waiting.get(job.domain, monotonic())), 0.0)
-
-    def _may_wait_on(self, job: Job) -> bool:
-        if job.skip_busy:
-            return False
-        turn_began = self._began_waiting.setdefault(job.domain, monotonic() - _SHORT_WAIT)
-        return job.lock_wait is None or monotonic() - turn_began < job.lock_wait
+        return max(self._began_waiting[job.domain] + longest - monotonic(), 0.0)
 
     # -- instances that do not move ---------------------------------------------------------------------------
 
@@ -251,12 +261,16 @@ class Scheduler:
 
 
 def _died(running: _Running) -> Result:
-    job = running.job
-    kept = "what it had committed stays, the next crawl goes on from there."
+    """The result of an instance that cannot tell it any more."""
+    result, beats = Result(running.job.domain), running.at_work.beats
+    look_up_commit(running.job.archive, beats, result)
+    kept = what_remains(result, beats)
     if running.killed == "given up":
-        return Result(job.domain, reason="given up", error=f"given up; {kept}", exit_code=Stopped.exit_code)
-    message = f"the crawl of {job.domain} was killed; {kept}"
-    return Result(job.domain, reason="killed", error=message, error_class=WebarcError.__name__, exit_code=1)
+        result.reason, result.error, result.exit_code = "given up", f"given up; {kept}.", Stopped.exit_code
+    else:
+        result.reason, result.error = "killed", f"the crawl of {result.domain} was killed; {kept}."
+        result.error_class, result.exit_code = WebarcError.__name__, WebarcError.exit_code
+    return result
 
 
 def _failed(job: Job, error: WebarcError) -> Result:
@@ -267,7 +281,7 @@ def _failed(job: Job, error: WebarcError) -> Result:
 def _stalled(running: _Running, result: Result, seconds: float) -> Result:
     """The result of an instance that did not move and was told to end, or had to be killed."""
     where = f", where it stood is in {running.report}" if running.report else ""
-    kept = "what was whole is committed" if result.commit_tag else "`webarc crawl --resume` goes on with it"
+    kept = what_remains(result, running.at_work.beats)
     error = Stalled(f"the crawl of {running.job.domain} did not move for {seconds:.0f} seconds{where}; {kept}.")
     result.reason, result.complete = STALLED, False
     result.error, result.error_class, result.exit_code = str(error), type(error).__name__, error.exit_code

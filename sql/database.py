@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, CursorResult, Dialect, Engine, TextClause, bindparam, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from webarc.errors import DatabaseProblem, NoSpace
+from webarc.errors import DatabaseProblem, NoSpace, WebarcError
 from webarc.sql.engine import WRITING
 from webarc.sql.schema import schema_version, scripts
 from webarc.sql.statements import statement, statements
@@ -90,7 +90,7 @@ class Database(ABC):
     def _no_space(self) -> NoSpace:
         return NoSpace(f"the disk is full, there is no room for {self.name}; free some and run the command again.")
 
-    def _problem(self, problem: SQLAlchemyError | sqlite3.Error) -> DatabaseProblem | NoSpace:
+    def _problem(self, problem: SQLAlchemyError | sqlite3.Error) -> WebarcError:
         reason = " ".join(str(getattr(problem, "orig", None) or problem).split())[:300]
         if "disk is full" in reason or "No space left" in reason or ("disk I/O" in reason and self._has_no_room()):
             return self._no_space()

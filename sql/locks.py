@@ -6,17 +6,15 @@ import fcntl
 import os
 import shutil
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from webarc.errors import Locked
-from webarc.heartbeat import beat
+from webarc.waiting import Wait, longest
 
-_TRY_AGAIN = 0.005
+# Who writes to an index lets others in between two transactions.
 _LONGEST_NAP = 0.04
-LONGEST_WAIT = 3600.0
+_LONGEST_REPLACEMENT = 60.0
 
 
 def lock_folder(database: Path) -> Path:
@@ -52,7 +50,7 @@ class FileLocks:
             yield
 
     @contextmanager
-    def exclusive(self, wait: float = 60.0) -> Iterator[None]:
+    def exclusive(self, wait: float = _LONGEST_REPLACEMENT) -> Iterator[None]:
         """Replace the file: all others have let go of it, and new ones wait at the gate."""
         with self._locked("gate", fcntl.LOCK_EX), self._locked("use", fcntl.LOCK_EX, wait=wait):
             yield
@@ -68,7 +66,7 @@ class FileLocks:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @contextmanager
-    def _locked(self, name: str, kind: int, *, wait: float = LONGEST_WAIT, behind_gate: bool = False) -> Iterator[None]:
+    def _locked(self, name: str, kind: int, *, wait: float | None = None, behind_gate: bool = False) -> Iterator[None]:
         handle = self._opened(name)
         try:
             if behind_gate:
@@ -90,17 +88,15 @@ class FileLocks:
             return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
-def take(handle: int, kind: int, folder: Path, wait: float = LONGEST_WAIT) -> None:
-    """Lock an open file as soon as others let go of it; Locked if they do not in time."""
-    end, nap = time.monotonic() + wait, _TRY_AGAIN
+def take(handle: int, kind: int, folder: Path, wait: float | None = None) -> None:
+    """Lock an open file as soon as others let go of it; Locked if they do not in time: as long as the process waits."""
+    name = folder.name.removesuffix(".locks")
+    complaint = f"another process is using or rebuilding {name}; wait until it is done, or stop it."
+    waiting = Wait(lambda: complaint, longest() if wait is None else wait, _LONGEST_NAP)
     while True:
         try:
             fcntl.flock(handle, kind | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            if time.monotonic() >= end:
-                name = folder.name.removesuffix(".locks")
-                raise Locked(f"another process is using or rebuilding {name}; try again when it is done.") from None
-        beat()  # to wait for a lock is planned, and has an end
-        time.sleep(nap)
-        nap = min(nap * 2, _LONGEST_NAP)
+            pass
+        waiting.pause()

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
-from webarc.errors import Locked
+from webarc.errors import Locked, WebarcError
 from webarc.sql.database import Database, apply_schema, found_version, run, run_all
 from webarc.sql.engine import postgresql_engine
 from webarc.sql.schema import schema_version
+from webarc.waiting import Wait, longest
 
 _SCHEMA = "webarc"
 _NEW_SCHEMA = "webarc_new"
+_LOCK_NOT_AVAILABLE = "55P03"
+_COMPLAINT = "another process is using or rebuilding the index; wait until it is done, or stop it."
 
 
 class PostgresDatabase(Database):
@@ -57,7 +61,7 @@ class PostgresDatabase(Database):
 
     def _prepare(self, engine: Engine) -> None:
         with engine.begin() as connection:
-            run(connection, "postgresql_lock_schema")
+            _lock(connection, "postgresql_lock_schema")
             if self._schema == _SCHEMA:
                 run(connection, "postgresql_create")
             tables = run(connection, "postgresql_has_tables").scalar()
@@ -69,14 +73,38 @@ class PostgresDatabase(Database):
 
     def _change(self, name: str) -> None:
         with self._usable() as engine, engine.begin() as connection:
-            run(connection, "postgresql_lock_schema")
+            _lock(connection, "postgresql_lock_schema")
             run_all(connection, name)
 
     def _begun(self, connection: Connection) -> None:
-        run(connection, "postgresql_share_schema")
+        _lock(connection, "postgresql_share_schema")
+
+    def _problem(self, problem: SQLAlchemyError | sqlite3.Error) -> WebarcError:
+        return Locked(_COMPLAINT) if _is_locked(problem) else super()._problem(problem)
 
     def _cure(self, problem: Exception | None = None) -> str:
         # Where the server itself did not answer, there is no code of an error.
         if isinstance(problem, OperationalError) and getattr(problem.orig, "sqlstate", None) is None:
             return "see whether the server runs, and check address, user and password"
         return "check the server, or run `webarc db-recover` to rebuild it"
+
+
+def _lock(connection: Connection, name: str) -> None:
+    """Take a lock of the schema, asked for again and again: the server waits without a sign of life."""
+    wait = Wait(lambda: _COMPLAINT, longest())
+    while True:
+        try:
+            # Should it fail, the transaction can be used all the same.
+            with connection.begin_nested():
+                run(connection, "postgresql_short_waits")
+                run(connection, name)
+                run(connection, "postgresql_long_waits")
+            return
+        except DBAPIError as problem:
+            if not _is_locked(problem):
+                raise
+        wait.pause()
+
+
+def _is_locked(problem: Exception) -> bool:
+    return getattr(getattr(problem, "orig", None), "sqlstate", "") == _LOCK_NOT_AVAILABLE

@@ -20,7 +20,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from webarc.errors import DatabaseProblem
 from webarc.sql.database import Database, apply_schema, found_version, run
-from webarc.sql.engine import WRITING, sqlite_engine
+from webarc.sql.engine import WRITING, patiently, sqlite_engine
 from webarc.sql.locks import FileLocks
 from webarc.sql.room import has_room
 from webarc.sql.schema import schema_version
@@ -138,7 +138,8 @@ class SqliteFile(Database):
             if version is None or version > known:
                 raise DatabaseProblem(self._refusal(version))
             with engine.connect() as connection:
-                connection.connection.cursor().execute(statement("sqlite_wal"))
+                cursor = connection.connection.cursor()
+                patiently(self.path, lambda: cursor.execute(statement("sqlite_wal")).fetchall())
             with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
                 apply_schema(connection, self.family, version)
         finally:

@@ -240,6 +240,18 @@ def test_a_domain_that_is_locked_gives_its_place_to_others_and_is_tried_again_at
         assert (running.returncode, json.loads(out)["domain"]) == (0, locked.domain)
 
 
+def test_that_a_domain_is_waited_for_is_said_once_however_often_it_is_tried(webarc: Webarc) -> None:
+    with Site({"/": "x"}) as locked, Site({"/": "z"}, host="127.0.0.3") as other, Site({"/": "y"}) as free:
+        for site in (locked, other):
+            webarc.crawl(site.url())
+        with held(webarc, locked, "crawl"), held(webarc, other, "tree"):
+            domains = (locked.url(), other.url(), free.url())
+            ran = webarc.run("crawl", "--jobs", "1", "--lock-wait", "4s", *domains)
+        assert ran.code == 12 and free.domain in ran.out
+        assert ran.err.count(f"waiting: the crawl of {locked.domain} is locked") == 1, ran.err
+        assert ran.err.count(f"waiting: the folder of {other.domain} is locked") == 1, ran.err
+
+
 # -- the terminal ---------------------------------------------------------------------------------------------
 
 

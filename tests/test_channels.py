@@ -6,6 +6,7 @@ import marshal
 import socket
 from collections import deque
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,17 +15,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from tests.support_channels import Played
-from webarc.crawler.capture import Capture, Own, Verdicts
+from webarc import waiting
+from webarc.crawler.capture import Capture, Committed, Landed, LeftOut, Own, Verdicts
 from webarc.crawler.channel import Channel, Disordered, Gone, pair
 from webarc.crawler.companion import Failed
 from webarc.crawler.control import CONTROL_TYPES, Control, Done, Note, Stop
 from webarc.crawler.job import Progress, Result
-from webarc.crawler.keeping import KEEPER_TYPES, Captured, Judge, KeeperLine, Owned, Reply, Write
+from webarc.crawler.keeping import KEEPER_TYPES, Captured, Judge, KeeperLine, Owned, Remark, Reply, Write
 from webarc.crawler.reader import READER_TYPES, Ask, Question, ReaderLine, Sync, Synced, Told
 from webarc.crawler.reading import Reading
 from webarc.crawler.ring import Ring
-from webarc.errors import StorageProblem, WebarcError
-from webarc.heartbeat import Heartbeats
+from webarc.errors import Stopped, StorageProblem, WebarcError
+from webarc.heartbeat import STOPPED, Heartbeats
 
 QUESTION = Question("http://h/", "0", "text/html", "", "", "text/html", True, None, 0)
 EMPTY = Verdicts({}, {}, {}, [], [])
@@ -255,15 +257,25 @@ def capture(row: int) -> Capture:
 
 
 class KeeperModel(RuleBasedStateMachine):
-    """Captures arrive in order, requests get their own replies, and what is handed over is bounded."""
+    """Captures arrive in order, requests get their own replies, late and in pieces, and what is handed over is bounded.
+
+    Remarks may come at any time.
+    """
 
     @initialize()
     def begin(self) -> None:
         self.played = Played(KEEPER_TYPES)
         self.ring = Ring(1 << 16)
-        self.line = KeeperLine(self.played.companion, self.ring, lambda: None)
-        self.kept = 0
+        self.heard: list[str] = []
+        self.line = KeeperLine(self.played.companion, self.ring, self.idle, self.heard.append)
+        self.kept = self.remarked = 0
         self.rows: list[int] = []
+        self.late, self.piece = 0, 1 << 16
+
+    def idle(self) -> None:
+        self.late -= 1
+        if self.late < 0:
+            self.played.write(self.piece)
 
     @rule(many=st.integers(1, 40))
     def keep(self, many: int) -> None:
@@ -283,25 +295,40 @@ class KeeperModel(RuleBasedStateMachine):
             self.rows.append(Capture._make(message.capture).row)  # type: ignore[arg-type]
             self.ring.count(len(self.rows))
 
+    @rule(split=st.integers(0, 60))
+    def remark(self, split: int) -> None:
+        self.played.say(Remark(str(self.remarked)))
+        self.remarked += 1
+        self.played.write(split)
+
+    @rule(late=st.integers(0, 3), piece=st.integers(1, 400))
+    def slow_down(self, late: int, piece: int) -> None:
+        self.late, self.piece = late, piece
+
     @invariant()
     def bounded(self) -> None:
         assert not hasattr(self, "kept") or self.kept - len(self.rows) <= 512
 
     def teardown(self) -> None:
+        if not hasattr(self, "line"):
+            return
+        events = [Landed("h", b"x" * 700), Committed("h", "tag", "1", ()), LeftOut("g", ((1, True),), "locked")]
         self.played.say(Reply(1, EMPTY))
-        self.played.write(None)
         assert self.line.verdicts() == EMPTY
-        self.played.say(Reply(2, None))
-        self.played.write(None)
-        assert list(self.line.commit([])) == []
+        late = self.late = 2
+        for event in (events[0], Remark("last"), *events[1:], None):
+            self.played.say(event if isinstance(event, Remark) else Reply(2, event))
+        assert list(self.line.commit([])) == events and self.late < late
         *captures, judge, write = self.played.messages()
         rows = self.rows + [Capture._make(message.capture).row for message in captures]
         assert (rows, judge, write) == (list(range(self.kept)), Judge(1), Write(2, []))
+        assert self.heard == [*map(str, range(self.remarked)), "last"]
         with pytest.raises(Disordered, match="after it had been asked to judge"):
             self.line.keep(capture(0), None)
 
 
-def test_the_archive_side_gets_everything_in_order() -> None:
+def test_the_archive_side_gets_everything_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webarc.crawler.keeping._LISTEN", 0.001)
     run_state_machine_as_test(KeeperModel, settings=EXAMPLES)
 
 
@@ -316,7 +343,7 @@ def test_the_archive_side_gets_everything_in_order() -> None:
 )
 def test_a_wrong_reply_ends_the_crawl_loudly(said: Any, complaint: str) -> None:
     played = Played(KEEPER_TYPES)
-    line = KeeperLine(played.companion, Ring(100), lambda: None)
+    line = KeeperLine(played.companion, Ring(100), lambda: None, print)
     played.say(said)
     played.write(None)
     with pytest.raises(WebarcError, match=complaint):
@@ -324,7 +351,7 @@ def test_a_wrong_reply_ends_the_crawl_loudly(said: Any, complaint: str) -> None:
 
 
 def test_requests_have_an_order() -> None:
-    line = KeeperLine(Played(KEEPER_TYPES).companion, Ring(100), lambda: None)
+    line = KeeperLine(Played(KEEPER_TYPES).companion, Ring(100), lambda: None, print)
     with pytest.raises(Disordered, match="out of turn"):
         list(line.commit([]))
 
@@ -334,6 +361,114 @@ def test_requests_have_an_order() -> None:
 
 def progress(number: int) -> Progress:
     return Progress("h", number, 0, 0, 0, 0, "fetching")
+
+
+class ControlModel(RuleBasedStateMachine):
+    """Remarks and progress arrive in order, none twice; the first wish to end that has come whole is heeded."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.played = Played(CONTROL_TYPES)
+        self.beats = Heartbeats()
+        self.control = Control(self.played.companion.channel, self.beats)
+        self.said = self.shown = 0
+        self.notes: list[int] = []
+        self.progress: list[int] = []
+        self.reasons: list[str] = []
+
+    @rule(size=st.sampled_from([1, 100, 2_000]), many=st.integers(1, 60))
+    def say(self, size: int, many: int) -> None:
+        for _ in range(many):
+            self.control.say(f"{self.said} {'x' * size}")
+            self.said += 1
+
+    @rule(many=st.integers(1, 20))
+    def show_progress(self, many: int) -> None:
+        for _ in range(many):
+            self.control._said = 0.0
+            self.control.progress(lambda: progress(self.shown))
+            self.shown += 1
+
+    @rule(reason=st.sampled_from(["stopped", "stalled"]), piece=st.integers(0, 90))
+    def tell_to_stop(self, reason: str, piece: int) -> None:
+        self.played.say(Stop(reason))
+        self.reasons.append(reason)
+        self.played.write(piece)
+
+    @rule(piece=st.integers(1, 90))
+    def let_some_come(self, piece: int) -> None:
+        self.played.write(piece)
+
+    @rule()
+    def check(self) -> None:
+        before = self.control.reason
+        self.control._listen_at = 0.0
+        assert self.control.check() == self.control.stopped == bool(self.control.reason)
+        assert self.control.reason == (before or self.control.reason)
+        assert self.control.reason in ("", *self.reasons[:1])
+        assert self.beats.is_marked(STOPPED) == self.control.stopped
+
+    @rule()
+    def hear(self) -> None:
+        for message in self.played.messages():
+            if isinstance(message, Note):
+                self.notes.append(int(message.text.split()[0]))
+            else:
+                assert isinstance(message, Progress)
+                self.progress.append(message.pages)
+
+    @invariant()
+    def in_order(self) -> None:
+        for heard in (getattr(self, "notes", []), getattr(self, "progress", [])):
+            assert all(one < next_ for one, next_ in pairwise(heard))
+
+    @invariant()
+    def bounded(self) -> None:
+        assert not hasattr(self, "control") or self.control._channel.held < 3 * 64 * 1024
+
+    def teardown(self) -> None:
+        if not hasattr(self, "control"):
+            return
+        self.played.write(None)
+        self.check()
+        assert self.control.reason == (self.reasons or [""])[0]
+        while self.control._channel.held:
+            self.control._channel.push()
+            self.hear()
+        self.hear()
+        self.control.done(Result("h"))
+        assert self.played.messages() == [Done(Result("h"))]
+        self.in_order()
+
+
+def test_what_an_instance_and_its_scheduler_say_arrives_in_order() -> None:
+    run_state_machine_as_test(ControlModel, settings=EXAMPLES)
+
+
+def test_a_wait_ends_when_the_scheduler_is_gone_and_when_it_says_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended() -> None:
+        raise ConnectionAbortedError
+
+    monkeypatch.setattr("webarc.crawler.control._abandoned", ended)
+    for end in ("stop", "close"):
+        ours, theirs = pair(CONTROL_TYPES)
+        control, scheduler = Control(ours, Heartbeats()), Channel(theirs, CONTROL_TYPES)
+        said: list[str] = []
+        monkeypatch.setattr(waiting, "_manner", waiting.Manner(60.0, control.check, said.append))
+        if end == "stop":
+            scheduler.send(Stop())
+            scheduler.push()
+        else:
+            scheduler.close()
+        wait = waiting.Wait(lambda: "it is locked.", waiting.longest())
+        until = Played.later(5)
+        expected: tuple[type[Exception], str] = (
+            (Stopped, "while it is") if end == "stop" else (ConnectionAbortedError, "$")
+        )
+        with pytest.raises(expected[0], match=expected[1]):
+            while not until():
+                wait.pause()
+        assert not until() and said == (["waiting: it is locked."] if end == "stop" else [])
 
 
 def test_progress_is_dropped_and_nothing_waits_while_nobody_listens() -> None:

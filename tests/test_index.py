@@ -441,7 +441,7 @@ def test_a_database_url_names_the_file(tmp_path: Path, folder: str) -> None:
 def test_the_rooms_import_one_way() -> None:
     code = "import sys, webarc.sql.index, webarc.sql.state; print(*[m for m in sys.modules if m.startswith('webarc.')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert {name.split(".")[1] for name in loaded} == {"sql", "errors", "heartbeat"}
+    assert {name.split(".")[1] for name in loaded} == {"sql", "errors", "heartbeat", "waiting"}
 
 
 def test_no_sql_in_python() -> None:

@@ -7,10 +7,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from tests.histories import History, eventful, rows_of
 from tests.index_rows import DOMAIN, batch, columns, store, tag
 from tests.postgres import server
+from webarc import heartbeat, waiting
 from webarc.archive.indexing import catch_up
 from webarc.archive.recovery import recover
 from webarc.archive.store import Archive
@@ -155,3 +157,25 @@ def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
     assert "127.0.0.1" in str(caught.value) and "secret" not in str(caught.value)
     # A new index would be no help.
     assert "see whether the server runs" in str(caught.value) and "db-recover" not in str(caught.value)
+
+
+def test_a_schema_that_somebody_keeps_locked_is_waited_for_with_signs_of_life(
+    index: Index, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(index, ["a"], 1)
+    said: list[str] = []
+    monkeypatch.setattr(waiting, "_manner", waiting.Manner(1.2, say=said.append))
+    monkeypatch.setattr(heartbeat, "_mine", None)
+    beats = heartbeat.Heartbeats()
+    beats.use(0)
+    other = Index(url)
+    with other.transaction() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(1001925120)"))
+        for refused in (index, Index(url)):
+            before = beats.counts()[0]
+            with pytest.raises(Locked, match="using or rebuilding the index"):
+                refused.forget(DOMAIN)
+            assert beats.counts()[0] - before >= 2 and said.pop()
+    other.close()
+    index.forget(DOMAIN)
+    assert index.version_count(DOMAIN) == 0

@@ -110,11 +110,13 @@ def command(function: Callable[..., int | None]) -> Callable[..., int | None]:
 
     @wraps(function)
     def run(*args: Any, **values: Any) -> int | None:
+        from webarc import waiting
         from webarc.archive import zones
 
         context = click.get_current_context().ensure_object(Context)
         context.as_json = bool(values.get("as_json"))
-        with zones.using(context.zone_name):
+        given = values.get("lock_wait")
+        with zones.using(context.zone_name), waiting.using(given if isinstance(given, float) else None, context.note):
             return function(context, *args, **values)
 
     return run

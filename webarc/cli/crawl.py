@@ -130,7 +130,7 @@ class _Run:
         self._check_report()
         self._check_filters()
         archive.clear_stale_staging()
-        finish_interrupted(self._context)
+        finish_interrupted(self._context, self._terms.lock_wait)
         codes = [self._context.recover_database()] if self._values["recover_db"] else []
         with archive.new_staging("run") as scratch:
             reports = scratch.path if self._values["report"] else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PLAIN_EVERY = 10.0
 _WIDE = 140
-_ERRORS = {4: "NetworkProblem", 6: "AuthenticationProblem", 8: "ServerAnswer", 13: "Stopped"}
+_ERRORS = {4: "NetworkProblem", 6: "AuthenticationProblem", 8: "ServerAnswer", 12: "Locked", 13: "Stopped"}
 _COLUMNS = ("fetched", "new", "changed", "unchanged", "gone", "moved", "failed", "filtered", "skipped")
 
 

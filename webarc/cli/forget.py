@@ -67,7 +67,7 @@ def forget(
 
     if not reason.strip():
         raise UsageProblem("--reason is empty; say why, the tombstone will show it.")
-    finish_interrupted(context)
+    finish_interrupted(context, lock_wait)
     with opened(context) as catalog:
         asked = _asked(catalog, what, numbers, reason, by or user_name())
         # Where somebody is asked, what will go is part of the question.

@@ -58,7 +58,7 @@ def retain(
     from webarc.cli.versions import chosen_domain, opened
 
     rules = parse_keep(keep)
-    finish_interrupted(context)
+    finish_interrupted(context, lock_wait)
     with opened(context) as catalog:
         named = [chosen_domain(context, catalog, text, exact=True) for text in domains]
         chosen = list(dict.fromkeys(named or catalog.domains()))

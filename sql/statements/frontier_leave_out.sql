@@ -1,0 +1,1 @@
+UPDATE asked SET outcome = 'failed', error = 'locked' WHERE url = ? AND outcome = 'stored'

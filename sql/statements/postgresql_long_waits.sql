@@ -1,0 +1,2 @@
+-- For rows of a domain that another process is writing to.
+SET LOCAL lock_timeout = '60s';
