@@ -88,7 +88,7 @@ def test_what_an_eventful_history_leaves(index: Index, site: History) -> None:
         (tags[1], "d1"),
         (tags[2], "d1"),
     ]
-    assert index.crawls(HOST)[0].counts == {"fetched": 1} and index.crawls(HOST)[0].complete is True
+    assert index.crawls(HOST)[0].counts == {"fetched": 1, "unchanged": 1} and index.crawls(HOST)[0].complete is True
 
 
 def test_outcomes_become_ranges_of_crawls(index: Index, site: History) -> None:

@@ -209,7 +209,9 @@ def test_guests_that_are_locked_are_left_out_and_waited_for_together(
         events = list(keeper.commit([Order("own.test", (), (), "one")]))
         assert 1 <= time.monotonic() - began < 2, "one after the other they were waited for three times as long"
     left = [event for event in events if isinstance(event, LeftOut)]
-    assert [(event.domain, event.captures) for event in left] == [(guests[n], ((n, False),)) for n in range(3)]
+    assert [(event.domain, event.captures) for event in left] == [
+        (guests[n], ((f"http://guest.test/p{n}", False),)) for n in range(3)
+    ]
     assert "is locked by" in left[0].reason
     assert [event.domain for event in events if isinstance(event, Committed) and event.commit] == ["own.test"]
 

@@ -64,7 +64,7 @@ Exit codes: 0 fine, 2 wrong usage, 3 disk, 4 network, 6 authentication, 8 a star
 @changed_exit_code_option("something is new, changed, gone or moved")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 # What `webarc schedule run` starts its crawls with: standard input is then its line to them.
-@click.option("--lifeline", is_flag=True, hidden=True)
+@click.option("--lifeline", is_flag=True, hidden=True, help="Standard input is a line to the scheduler.")
 @command
 def crawl(context: Context, sources: tuple[str, ...], **values: Any) -> int:
     """Crawl the sites at the start URLs and keep every new version.
