@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,8 @@ from webarc.archive.times import CET
 KIND = "Webarc-Kind"
 _FORMAT = f"--format=%H%x00%ct%x00%s%x00%(trailers:key={KIND},valueonly,separator=%x2C)"
 _LOG = ("log", "-z", "--first-parent", "--encoding=UTF-8", "--no-mailmap", _FORMAT)
+_COMMITTER = re.compile(r"^committer .*> ([0-9]+) [+-][0-9]{4}$", re.MULTILINE)
+_TRAILER = re.compile(rf"^{KIND}: (\S+)$", re.MULTILINE)
 _RAW = ("--raw", "--root", "--no-abbrev", "--no-renames", "--no-ext-diff", "--diff-merges=first-parent")
 
 
@@ -94,6 +97,17 @@ def files(git_dir: Path, commit: str) -> Iterator[tuple[str, str]]:
         _, kind, blob, path = _entry(line)
         if kind == "blob":
             yield path, blob
+
+
+def parse_commit(commit: str, content: bytes) -> Commit | None:
+    """A commit from its bytes in git; None if they are not as webarc's own are."""
+    head, _, message = content.decode("utf-8", "replace").partition("\n\n")
+    found = _COMMITTER.search(head)
+    last = message.rstrip("\n").rpartition("\n\n")[2]
+    kinds = _TRAILER.findall(last)
+    if found is None or len(kinds) != 1:
+        return None
+    return Commit(commit, message.partition("\n")[0], kinds[0], datetime.fromtimestamp(int(found[1]), CET))
 
 
 def _commit(first: str, stream: Iterator[str]) -> Commit:

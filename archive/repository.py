@@ -128,10 +128,14 @@ class Repository:
         """The commits on main, oldest first, those behind `after` only."""
         return list(history.commits(self.git_dir, self._range(after))) if self.tip() else []
 
-    def newest(self, kinds: tuple[str, ...]) -> Commit | None:
-        """The newest commit of one of these kinds."""
-        if not self.tip():
+    def newest(self, kinds: tuple[str, ...], reader: ObjectReader | None = None) -> Commit | None:
+        """The newest commit of one of these kinds; mostly the tip, which a reader that is at work tells sooner."""
+        tip = self.tip()
+        if not tip:
             return None
+        commit = history.parse_commit(tip, reader.read(tip) or b"") if reader else None
+        if commit and commit.kind in kinds:
+            return commit
         found = history.commits(self.git_dir, main_of(self.git_dir), newest_first=True)
         return next((commit for commit in found if commit.kind in kinds), None)
 

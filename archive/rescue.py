@@ -6,10 +6,11 @@ import hashlib
 import os
 import stat
 from contextlib import suppress
-from itertools import count
+from functools import cached_property
+from itertools import count, islice
 from pathlib import Path
 
-from webarc.archive.history import Step, changes_of_each
+from webarc.archive.history import Step, changes_of_each, commits
 from webarc.archive.layout import INTERNAL
 from webarc.archive.objects import ObjectReader, staged_blobs
 from webarc.archive.tags import tag_name
@@ -23,13 +24,19 @@ class Rescue:
     `rescued` tells where each of them is now.
     """
 
-    def __init__(self, git_dir: Path, old: str | None, new: str, tag: str) -> None:
+    def __init__(self, git_dir: Path, old: str | None, new: str) -> None:
         self._git_dir = git_dir
         self._folder = git_dir.parent
         self._range = f"{old}..{new}" if old else new
-        self._home = self._folder / INTERNAL / "rescued" / tag_name(tag)
+        self._new = new
         self._solid: dict[str, bool] = {"": True}
         self.rescued: dict[str, Path] = {}
+
+    @cached_property
+    def _home(self) -> Path:
+        """Named by the crawl that comes in; few crawls need it, and git takes a moment to tell."""
+        (commit,) = islice(commits(self._git_dir, self._new, newest_first=True), 1)
+        return self._folder / INTERNAL / "rescued" / tag_name(commit.tag)
 
     def clear_way(self, steps: list[Step]) -> list[Step]:
         """Make room for the new versions of these paths; returns those that are not already in place."""

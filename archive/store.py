@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from webarc.archive import gitlibrary, locks, reservation, staging, times
 from webarc.archive.failures import storage
@@ -18,6 +19,9 @@ from webarc.archive.locks import LOCK_WAIT
 from webarc.archive.repository import Repository
 from webarc.archive.staging import Staging
 from webarc.errors import NotAnArchive, StorageProblem, UsageProblem
+
+if TYPE_CHECKING:
+    from webarc.archive.objects import ObjectReader
 
 _SHORTENED = "%_~"
 _CRAWLS = ("crawl", "guest")
@@ -122,9 +126,9 @@ class Archive:
         with storage("clearing old temp dirs"):
             return staging.clear_stale(self.staging, self.locks / "staging")
 
-    def reserve(self, domain: str, start: datetime) -> str:
+    def reserve(self, domain: str, start: datetime, reader: ObjectReader | None = None) -> str:
         """The crawl time of a crawl that starts now; nobody else ever gets it for this domain."""
-        last = self.repository(domain).newest(_CRAWLS)
+        last = self.repository(domain).newest(_CRAWLS, reader)
         return reservation.reserve(self._lock_file(domain, "reserved"), start, _crawl_time(last.tag) if last else None)
 
     def _lock_file(self, domain: str, purpose: str) -> Path:

@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from webarc.archive import gitlibrary, leftovers, rsync
-from webarc.archive.adoption import adopt
 from webarc.archive.clone import is_clone
 from webarc.archive.failures import storage
 from webarc.archive.gitenv import git
@@ -60,7 +59,7 @@ def bring(
             "`git checkout main` there shows the newest crawl."
         ]
     with storage(f"bringing the files of {repo.domain} up to date"):
-        return _Bringing(repo, shown, _commit(repo, target), staged, exact, {} if rescued is None else rescued).run()
+        return _Bringing(repo, shown, target, staged, exact, {} if rescued is None else rescued).run()
 
 
 def mend(repo: Repository, rescued: Rescued | None = None) -> list[str]:
@@ -68,6 +67,10 @@ def mend(repo: Repository, rescued: Rescued | None = None) -> list[str]:
     if not repo.exists():
         return []
     leftovers.clear(repo.git_dir)
+    if not is_clone(repo.git_dir):
+        return _mend(repo, rescued)
+    from webarc.archive.adoption import adopt  # few archives ever need it
+
     adopted = adopt(repo, SHOWN)
     if is_clone(repo.git_dir):
         # Somebody's own repository, or one that holds no crawl yet.
@@ -90,17 +93,20 @@ class _Bringing:
 
     repo: Repository
     shown: str | None
-    target: Commit
+    target: str
     staged: Path | None
     exact: bool
     rescued: Rescued
+    few: list[Step] | None = None
+    """All that differs, if it is not too much to be kept."""
+    looked: bool = False
 
     def run(self) -> list[str]:
         workshop = _workshop(self.repo)
         interrupted = workshop.exists()
         delete_folder(workshop)
         workshop.mkdir()
-        rescue = Rescue(self.repo.git_dir, self.shown, self.target.id, self.target.tag)
+        rescue = Rescue(self.repo.git_dir, self.shown, self.target)
         index_lines = workshop / "index"
         if self.staged is not None and self.exact and self._shows_nothing():
             self._bring_everything(self.staged, workshop)
@@ -110,7 +116,7 @@ class _Bringing:
         warnings = _told(rescue)
         self.rescued.update(rescue.rescued)
         if self._refresh_index(index_lines):
-            self.repo.set_ref(SHOWN, self.target.id)
+            self.repo.set_ref(SHOWN, self.target)
         else:
             warnings.append(
                 f"git is at work in {self.repo.folder}; the next webarc command brings its index up to date."
@@ -126,17 +132,27 @@ class _Bringing:
         with rsync.Copying(self.repo.folder, workshop) as copying:
             copying.start_all(staged)
 
+    def _steps(self, *, gone: bool) -> Iterator[Step]:
+        """What is gone, or all else that differs; one look is enough for a crawl that changed little."""
+        if not self.looked and self.shown is not None:
+            self.looked = True
+            found = list(islice(steps(self.repo.git_dir, self.shown, self.target), _BATCH + 1))
+            self.few = found if len(found) <= _BATCH else None
+        if self.few is None:
+            return steps(self.repo.git_dir, self.shown, self.target, only="D" if gone else "d")
+        return (step for step in self.few if bool(step.new) is not gone)
+
     def _take_away_gone(self, rescue: Rescue, index_lines: Path) -> None:
         if self.shown is None:
             return
-        for batch in _batches(steps(self.repo.git_dir, self.shown, self.target.id, only="D")):
+        for batch in _batches(self._steps(gone=True)):
             rescue.take_away(batch)
             _note(index_lines, (f"0 {_NO_BLOB}\t{step.path}\0" for step in batch))
 
     def _bring_changed(self, rescue: Rescue, index_lines: Path, workshop: Path, interrupted: bool) -> None:
         executable: list[str] = []
         with rsync.Copying(self.repo.folder, workshop) as copying:
-            for batch in _batches(steps(self.repo.git_dir, self.shown, self.target.id, only="d")):
+            for batch in _batches(self._steps(gone=False)):
                 if interrupted:
                     rsync.sweep(self.repo.folder, (step.path for step in batch))
                 missing = rescue.clear_way([step for step in batch if step.mode in _PLAIN_FILES])
@@ -222,7 +238,7 @@ class _Bringing:
         git_dir = self.repo.git_dir
         noted = index_lines.exists()
         if not (git_dir / "index").exists() and (self.shown or not noted):
-            git(["read-tree", self.target.id], git_dir)
+            git(["read-tree", self.target], git_dir)
         elif noted:
             with index_lines.open("rb") as lines:
                 git(["update-index", "-z", "--index-info"], git_dir, lines)

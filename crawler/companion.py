@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import sys
@@ -133,8 +134,7 @@ class Companion:
         """
         nap, began, last = _NAP, time.monotonic(), self._steps()
         moved = began
-        while not _has_ended(self._process):
-            time.sleep(nap)
+        while not _has_ended(self._process, nap):
             nap = min(nap * 2, _LONGEST_NAP)
             now = time.monotonic()
             if now - moved > _STANDSTILL or now - began > self._longest_end:
@@ -150,7 +150,17 @@ class Companion:
         return [mine, *map(work_of, programs)]
 
 
-def _has_ended(process: int) -> bool:
+def _has_ended(process: int, longest: float) -> bool:
+    """Whether a child has ended; waits for that, but not longer."""
+    try:
+        descriptor = os.pidfd_open(process)
+    except OSError:  # the system has no such descriptors, or none is left
+        time.sleep(longest)
+    else:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        poll.poll(longest * 1000)
+        os.close(descriptor)
     try:
         return os.waitpid(process, os.WNOHANG)[0] == process
     except ChildProcessError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from webarc.archive.encodings import decoded
 from webarc.crawler.charset import css_charset
@@ -58,7 +59,14 @@ def _tokens(url: str, at_import: str, image_set: str) -> re.Pattern[str]:
 
 # All begin with a character or class, which is tried soonest; hence what stands before `url(` is looked at behind it.
 _TOKEN = _tokens(r"[uU](?i:rl)\((?<![\w-]....)", "@(?i:import)", "[iI](?i:mage)-(?i:set)")
-_ESCAPED_TOKEN = _tokens(rf"(?<![\w-]){_spelled('url')}\(", f"@{_spelled('import')}", _spelled("image-set"))
+
+
+@cache
+def _escaped_token() -> re.Pattern[str]:
+    """The same where names have escapes; it takes milliseconds to make, and most crawls never need it."""
+    return _tokens(rf"(?<![\w-]){_spelled('url')}\(", f"@{_spelled('import')}", _spelled("image-set"))
+
+
 # Escapes of letters are as rare in style sheets as other ones are frequent.
 _ESCAPED_LETTER = re.compile(r"\\(?:[g-zG-Z-]|0{0,4}(?:2[dD]|[4-7][0-9a-fA-F])(?![0-9a-fA-F]{2}))")
 _NESTING = re.compile(rf"[()]|{_comment('comment')}|{_string('any')}", re.DOTALL)
@@ -87,7 +95,7 @@ def references(text: str) -> Iterator[str]:
 def places(text: str) -> Iterator[tuple[int, int]]:
     """Where the references of a style sheet or style attribute stand, with their quotes."""
     end_of_set = 0
-    tokens = _ESCAPED_TOKEN if "\\" in text and _ESCAPED_LETTER.search(text) else _TOKEN
+    tokens = _escaped_token() if "\\" in text and _ESCAPED_LETTER.search(text) else _TOKEN
     for token in tokens.finditer(text):
         kind, start = token.lastgroup, token.start()
         if kind == "set" and start >= end_of_set:

@@ -50,7 +50,6 @@ from webarc.crawler.scope import Scope
 from webarc.crawler.shelf import Shelf
 from webarc.crawler.trail import Trail
 from webarc.crawler.watchdog import Stacks
-from webarc.crawler.wget import Wget
 from webarc.errors import Damaged, Locked, NoSpace, Stopped, WebarcError, worst
 from webarc.heartbeat import FETCH, RESUMABLE, Heartbeats, look_at_beats
 from webarc.sql.index import Index
@@ -222,6 +221,8 @@ class Instance:
             ending = Ending(harvest, trail, self._frontier, self._index, self._previous)
             if job.options.engine == "wget":
                 trail.open = False
+                from webarc.crawler.wget import Wget
+
                 wget = Wget(job, self._staging, self._control.check)
                 harvest.reason = wget.run(self._frontier, trail, judgement, self._look_up)
             else:
@@ -335,11 +336,12 @@ class Instance:
         least = _LEAST_AT_WORK if self._job.lock_wait == 0 else _LEAST_WAIT
         with using(None if wait is None else max(left_of(wait, began) or 0.0, least)):
             catch_up(repository, self._index, self._problems.append)
-        crawl_time = self._archive.reserve(domain, self._job.start_time)
-        self._line.own(domain, crawl_time)
         # What was looked up while it was a guest's may be outdated.
         self._rows.pop(domain, None)
         self._objects.pop(domain, None)
+        objects = self._objects_of(domain)
+        crawl_time = self._archive.reserve(domain, self._job.start_time, objects and objects[0])
+        self._line.own(domain, crawl_time)
         self._owned[domain] = scheme
         self._crawl_times[domain] = crawl_time
         if domain == self._job.domain:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from webarc.crawler.charset import css_charset, header_charset
 from webarc.crawler.css import read_stylesheet
-from webarc.crawler.dash import read_dash
 from webarc.crawler.feeds import FEED_TYPES, is_feed, read_feed
-from webarc.crawler.fingerprints import Fingerprints, fingerprints
-from webarc.crawler.hls import read_hls
 from webarc.crawler.html import read_html
 from webarc.crawler.link_header import read_link_header
-from webarc.crawler.manifest import read_manifest
+
+if TYPE_CHECKING:
+    from webarc.crawler.fingerprints import Fingerprints
 
 LARGEST_READ = 16 * 1024 * 1024
 _HTML = ("text/html", "application/xhtml+xml")
@@ -84,13 +84,19 @@ def _document(body: bytes, url: str, content_type: str, *, follow: bool, agent: 
 
 
 def _parts(body: bytes, url: str, kind: str) -> list[str]:
-    """The files that a playlist or a web manifest names."""
+    """The files that a playlist or a web manifest names; these are rare, and are loaded only where they occur."""
     head = body[:1024].lstrip(_BLANK)
     if kind in _HLS or (kind in _UNSURE and head.startswith(b"#EXTM3U")):
+        from webarc.crawler.hls import read_hls
+
         return read_hls(body, url)
     if kind == _DASH or (kind in (*_UNSURE, *_XML) and b"<MPD" in head):
+        from webarc.crawler.dash import read_dash
+
         return read_dash(body, url)
     if kind in _MANIFEST or (kind in _UNSURE and head.startswith(b"{")):
+        from webarc.crawler.manifest import read_manifest
+
         return read_manifest(body, url)
     return []
 
@@ -119,6 +125,8 @@ def with_words(reading: Reading, body: bytes, url: str, content_type: str) -> Re
     html = kind in _HTML or (kind in _UNSURE and _looks_like_html(body))
     if not html and kind != "text/plain":
         return reading
+    from webarc.crawler.fingerprints import fingerprints
+
     named = [*reading.links, *reading.requisites, *reading.unfollowed]
     return replace(reading, words=fingerprints(body, reading.charset, url, named, html=html))
 

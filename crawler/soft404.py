@@ -6,16 +6,19 @@ the same, a title that speaks of it, or a number of pages. What looks the same a
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from webarc.archive.urls import host_of
-from webarc.crawler.fingerprints import Fingerprints
 from webarc.crawler.frontier import Item
 from webarc.crawler.limits import origin_of
 from webarc.crawler.reading import Reading
+
+if TYPE_CHECKING:
+    from webarc.crawler.fingerprints import Fingerprints
 
 SOFT_404 = "soft-404"
 _FIRST_PAGES = 20
@@ -81,7 +84,7 @@ class Soft404:
 
     def _ask_of(self, host: _Host, origin: str) -> None:
         host.asked = True
-        name = f"{origin}/{token_hex(10)}"
+        name = f"{origin}/{os.urandom(10).hex()}"
         if self.ask(name):
             self.asked.append(name)
         else:

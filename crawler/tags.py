@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache, cached_property
 from html import unescape
 from html.entities import html5
 from typing import AnyStr
@@ -70,18 +71,29 @@ _PLAIN_FORMATTING = 39
 
 
 class Tags:
-    """Finds the tags of certain names."""
+    """Finds the tags of certain names. Its expressions take milliseconds to make, and most crawls never need them."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names.union(_RAW)
+
+    @cached_property
+    def _next(self) -> re.Pattern[bytes]:
         wanted = "|".join(sorted(self._names.union(_OPENED)))
         other = rf"<(?:/|(?!(?:{wanted}|plaintext){_NAME_END})){_NAME}{_rest('others')}"
-        self._next = _next(rf"{_SKIPPED}|{other}", rf"<(?P<slash>)(?P<name>{wanted})")
-        inside = "|".join(sorted(self._names.union(_OPENED, _HOLDERS, _BREAKS)))
-        other = rf"</?+(?!(?:{inside}){_NAME_END}){_NAME}{_rest('others')}"
-        tag = rf"<(?P<slash>/?+)(?P<name>{inside})"
-        self._next_inside = _next(rf"{_SKIPPED}|{other}", tag)
-        self._next_drawn = _next(rf"{_CDATA}|{_SKIPPED}|{other}", tag)
+        return _next(rf"{_SKIPPED}|{other}", rf"<(?P<slash>)(?P<name>{wanted})")
+
+    @cached_property
+    def _next_inside(self) -> re.Pattern[bytes]:
+        return self._inside(_SKIPPED)
+
+    @cached_property
+    def _next_drawn(self) -> re.Pattern[bytes]:
+        return self._inside(rf"{_CDATA}|{_SKIPPED}")
+
+    def _inside(self, skipped: str) -> re.Pattern[bytes]:
+        names = "|".join(sorted(self._names.union(_OPENED, _HOLDERS, _BREAKS)))
+        other = rf"</?+(?!(?:{names}){_NAME_END}){_NAME}{_rest('others')}"
+        return _next(rf"{skipped}|{other}", rf"<(?P<slash>/?+)(?P<name>{names})")
 
     def find(self, page: bytes) -> Iterator[tuple[str, dict[str, str], str]]:
         """Name, attributes and raw text of each tag in a UTF-8 page; script, style and title always come, too.
@@ -170,7 +182,7 @@ class _Drawing:
 def all_tags(page: bytes) -> Iterator[tuple[bool, str, bytes, int]]:
     """Every tag: whether it is an end tag, its name, its attributes as written, and where it begins."""
     end = 0
-    while (found := _ANY.match(page, end)) and found.end() > end:
+    while (found := _any().match(page, end)) and found.end() > end:
         end = found.end()
         if found["name"]:
             name = found["name"].decode("latin-1").lower()
@@ -197,7 +209,10 @@ def _attributes(name: str) -> str:
     return rf"(?:(?:{_ATTRIBUTE}){{0,{_FEW}}}{_GAP}(?=>)|{many(_ATTRIBUTE, name)}{_GAP})"
 
 
-_ANY = _next(_SKIPPED, rf"<(?P<slash>/?+)(?P<name>{_NAME})")
+@cache
+def _any() -> re.Pattern[bytes]:
+    """What finds the next tag, whatever its name."""
+    return _next(_SKIPPED, rf"<(?P<slash>/?+)(?P<name>{_NAME})")
 
 
 def end_of_raw(name: str, page: bytes, start: int) -> int:
