@@ -154,8 +154,9 @@ class Instance:
         lock = self._archive.lock_crawl(job.domain, 0.0 if job.skip_busy else self._left(), moves=True)
         stack.enter_context(lock)
         self._control.show_movement(self._archive.crawl_lock_file(job.domain))
+        say = _unheard if job.told_to_wait else self._control.say
         try:
-            self._resumption = Resumption(self._archive, job, self._definition, self._control.say)
+            self._resumption = Resumption(self._archive, job, self._definition, say)
             self._staging = stack.enter_context(self._resumption).staging
             # Forked before databases and connections are open: those must not be shared between processes.
             self._ring = Ring()
@@ -280,8 +281,11 @@ class Instance:
 
     def _versions_under(self, domain: str, tags: tuple[str, ...], expected: int) -> int:
         """How many versions came under these commitTags; the index knows, but not while somebody else rebuilds it."""
-        if sum(self._index.versions_of(domain, tag) for tag in tags) == expected or not tags:
-            return expected if tags else 0
+        if not tags:
+            return 0
+        with suppress(Locked, Stopped):
+            if sum(self._index.versions_of(domain, tag) for tag in tags) == expected:
+                return expected
         repository = self._archive.repository(domain)
         commits = [commit.id for commit in repository.commits() if commit.tag in tags]
         changes = chain.from_iterable(map(repository.changes, commits))
@@ -322,8 +326,10 @@ class Instance:
         by_domain: dict[str, list[tuple[str, str, str]]] = {}
         for domain, arc, etag, last_modified in judgement.validators:
             by_domain.setdefault(domain, []).append((arc, etag, last_modified))
-        for domain, rows in by_domain.items():
-            self._index.remember_validators(domain, rows)
+        # Only a saving for the next crawl, which must not cost this one its report.
+        with suppress(Locked, Stopped):
+            for domain, rows in by_domain.items():
+                self._index.remember_validators(domain, rows)
 
     # -- domains ----------------------------------------------------------------------------------------------
 
@@ -356,8 +362,10 @@ class Instance:
             try:
                 stack.enter_context(self._archive.lock_crawl(domain, wait=0))
                 self._own(domain, scheme, wait=_SHORT_WAIT)
-            except (Locked, Stopped):
+            except WebarcError as error:
                 release(self._job.claims, domain)
+                # What stands in its place, or is broken there, must not cost this crawl its own pages.
+                self._problems += [] if isinstance(error, (Locked, Stopped)) else [f"{domain} could not join: {error}"]
                 return False
             self._stack.push(stack.pop_all())
         return True

@@ -18,6 +18,7 @@ from pathlib import Path
 from time import monotonic
 
 from webarc.archive import times
+from webarc.archive.clone import is_clone
 from webarc.archive.document import parse, render
 from webarc.archive.importer import Importer
 from webarc.archive.layout import METADATA, domain_folder
@@ -31,7 +32,7 @@ from webarc.archive.worktree import bring, mend
 from webarc.crawler.capture import PART, Capture, Committed, Known, Landed, LeftOut, Order, Own, Verdicts
 from webarc.crawler.outdated import drop_outdated
 from webarc.crawler.overtaken import Overtaken, commit_later, leave_out, overtaken, recounted, same_version
-from webarc.errors import Locked, Stopped, UsageProblem
+from webarc.errors import Locked, Stopped, UsageProblem, WebarcError
 from webarc.filters.chain import Chain
 from webarc.waiting import longest
 
@@ -212,9 +213,10 @@ class Keeper:
         site = self._site(domain, self._start, owned=False)
         try:
             site.repository.check_place()
-        except UsageProblem as problem:
+            _check_clone(site.repository)
+        except WebarcError as problem:
             site.is_taken = True
-            self._problems.append(str(problem))
+            self._problems.append(f"nothing can be stored for {domain}: {problem}")
         return site
 
     def _refuse(self, capture: Capture, part: Path) -> None:
@@ -321,6 +323,14 @@ class Keeper:
             importer.add(f"{kept.arc}/{kept.name}", site.staged / kept.arc / kept.name)
             importer.add(f"{kept.arc}/{METADATA}", document)
         return same
+
+
+def _check_clone(repository: Repository) -> None:
+    if is_clone(repository.git_dir):
+        from webarc.archive.adoption import refusal  # few archives ever need it
+
+        if wrong := refusal(repository):
+            raise UsageProblem(wrong)
 
 
 def _known(site: _Site, kept: _Kept) -> Known:

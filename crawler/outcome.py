@@ -18,7 +18,7 @@ _FIGURE = re.compile(rf"\b({'|'.join(COUNTS)}) (\d+)\b")
 
 def look_up_commit(archive: Path, beats: Heartbeats, result: Result) -> None:
     """Give a result the commitTag and the figures of the crawl's commit, if there is one."""
-    if not beats.crawl_time or result.commit_tag:
+    if not beats.crawl_time or (result.commit_tag and any(result.counts.values())):
         return
     tag = commit_tag(beats.crawl_time, result.domain)
     with suppress(WebarcError, OSError):

@@ -139,19 +139,21 @@ def landing_jobs(run: Sequence[Job], landings: Sequence[str]) -> list[Job]:
     from webarc.sql.index import Index  # loads much, and few runs need it
 
     known = {key_of(start) for job in run for start in job.starts}
-    model = run[0]
-    with closing(Index(model.database)) as index:
-        missed = [url for url in landings if key_of(url) not in known and not _was_asked(index, url, model.start_time)]
+    first = run[0]
+    models = {job.domain: job for job in reversed(run)}
+    with closing(Index(first.database)) as index:
+        missed = [url for url in landings if key_of(url) not in known and not _was_asked(index, url, first.start_time)]
     groups = by_domain(missed)
     domains = {job.domain for job in run} | groups.keys()
     return [
         replace(
-            model,
+            models.get(domain, first),
             domain=domain,
             starts=tuple(urls),
             owned_elsewhere=frozenset(domains - {domain}),
-            credentials=None,
-            report=model.report and model.report.with_name(f"{len(run) + number}.jsonl"),
+            # A password is for the host that it was given for.
+            credentials=models[domain].credentials if domain in models else None,
+            report=first.report and first.report.with_name(f"{len(run) + number}.jsonl"),
             resume=False,
         )
         for number, (domain, urls) in enumerate(groups.items())

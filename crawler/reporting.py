@@ -23,6 +23,7 @@ from webarc.crawler.traps import Trap
 from webarc.errors import AuthenticationProblem, Locked, NetworkProblem, ServerAnswer, Stopped, worst
 
 _MOST_SAID = 3
+_UNAUTHORIZED = 401
 
 
 class Reporter:
@@ -139,7 +140,10 @@ class Reporter:
     def _is_elsewhere(self, row: Row) -> bool:
         """Whether a start URL leads to this page, and the page belongs to another instance of the run."""
         domain = host_of(row.url)
-        if row.kind not in ("start", f"{HOP}start") or domain in self._ending.domains or not 200 <= row.status < 300:
+        if row.kind not in ("start", f"{HOP}start") or domain in self._ending.domains:
+            return False
+        # The other instance may have a password that this one has not.
+        if not 200 <= row.status < 300 and row.status != _UNAUTHORIZED:
             return False
         return domain in self._job.owned_elsewhere or is_claimed(self._job.claims, domain)
 

@@ -28,6 +28,10 @@ _LOOK = 1.0
 _SHORTEST_GRACE, _LONGEST_GRACE = 5.0, 30.0
 # How long an instance waits for a lock while other domains wait for its place.
 _SHORT_WAIT = 0.2
+# Sites that send visitors back and forth for ever have as many pages of each other crawled, and no more.
+_MOST_ROUNDS = 5
+# Orders that have not been answered; the line to who forks holds a limited number of them.
+_MOST_ORDERED = 32
 _TURN = 5.0
 
 
@@ -88,6 +92,7 @@ class Scheduler:
         self._queue = deque(self._jobs)
         self._follow_up = follow_up
         self._landings: list[str] = []
+        self._left_out: set[str] = set()
         self._locked: deque[Job] = deque()
         self._began_waiting: dict[str, float] = {}
         self._told: set[str] = set()
@@ -107,8 +112,11 @@ class Scheduler:
     def run(self) -> None:
         """Work until every job has a result, and those that their results lead to."""
         self._work_through()
-        while self._landings and self._follow_up and not self._stopping:
-            more = self._follow_up(self._jobs, self._landings)
+        for _ in range(_MOST_ROUNDS):
+            landings = [url for url in self._landings if host_of(url) not in self._left_out]
+            if not landings or self._follow_up is None or self._stopping:
+                break
+            more = self._follow_up(self._jobs, landings)
             self._landings = []
             self._jobs += more
             self._queue += more
@@ -118,13 +126,17 @@ class Scheduler:
 
     def _work_through(self) -> None:
         while self._queue or self._locked or self._running or self._nursery.waiting:
-            while (self._queue or self._locked) and len(self._running) + self._nursery.waiting < self._at_once:
+            while (self._queue or self._locked) and self._has_place():
                 self._order(self._queue.popleft() if self._queue else self._locked.popleft())
             for running in self._spoken():
                 self._hear(running)
             self._begin()
             self._heed()
             self._watch()
+
+    def _has_place(self) -> bool:
+        ordered = self._nursery.waiting
+        return ordered < _MOST_ORDERED and len(self._running) + ordered < self._at_once
 
     def stop(self) -> None:
         """Let instances commit what is whole and drop jobs that have not begun; safe in a signal handler."""
@@ -211,6 +223,7 @@ class Scheduler:
             self._tell_once(running.job.domain, result)
         else:
             self._landings += result.landings
+            self._left_out.update([result.domain] if result.busy else [])
             self._on_result(_stalled(running, result, self._stall_timeout) if running.told_to_end else result)
         running.at_work.close()
 
@@ -282,6 +295,7 @@ def _stalled(running: _Running, result: Result, seconds: float) -> Result:
     """The result of an instance that did not move and was told to end, or had to be killed."""
     where = f", where it stood is in {running.report}" if running.report else ""
     kept = what_remains(result, running.at_work.beats)
+    result.warnings = [warning for warning in result.warnings if warning != f"{kept}."]
     error = Stalled(f"the crawl of {running.job.domain} did not move for {seconds:.0f} seconds{where}; {kept}.")
     result.reason, result.complete = STALLED, False
     result.error, result.error_class, result.exit_code = str(error), type(error).__name__, error.exit_code

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -225,6 +227,61 @@ def test_a_page_of_another_crawl_that_a_start_url_moved_to(webarc: Webarc, sites
     other.pages["/"] = "<a href=/new>x</a>"
     assert webarc.run("crawl", "--allow-private", site.url(), other.url()).code == 0
     assert Counter(other.targets()[asked:])["/next"] == 1
+
+
+def test_hosts_that_send_every_second_visitor_to_each_other_for_ever(webarc: Webarc, sites: list[Site]) -> None:
+    one, other, _ = sites
+    fresh = iter(range(1_000))
+
+    def elsewhere(site: Site, away: Site) -> Callable[[Request], Reply]:
+        def route(request: Request) -> Reply:
+            if request.path == "/robots.txt":
+                return Page("no", 404)
+            asked = len(site.asked(request.target))
+            return redirect(away.url(f"/{next(fresh)}")) if request.path == "/" or asked > 1 else Page("in")
+
+        return route
+
+    one.otherwise, other.otherwise = elsewhere(one, other), elsewhere(other, one)
+    ran = webarc.run("crawl", "--json", "--allow-private", "--depth", "0", one.url(), other.url())
+    assert "Traceback" not in ran.err and 2 < len(ran.objects()) < 20
+
+
+def test_a_page_of_another_crawl_gets_that_crawls_password(webarc: Webarc, sites: list[Site]) -> None:
+    site, other, _ = sites
+    site.pages["/"] = redirect(other.url("/new"))
+    wanted = "Basic " + b64encode(b"anna:secret").decode()
+
+    def guarded(request: Request) -> Reply:
+        if request.headers.get("authorization") != wanted:
+            return Page("no", 401, {"WWW-Authenticate": 'Basic realm="x"'})
+        return {"/": "home", "/new": "<a href=/next>x</a>", "/next": "next"}.get(request.path, (404, {}, "no"))
+
+    other.otherwise = guarded
+    start = other.url().replace("://", "://anna:secret@")
+    webarc.run("crawl", "--allow-private", site.url(), start)
+    assert webarc.stored(other.url()) == {"%_", "new", "next"}
+
+
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("role", ["start", "part"])
+def test_a_clone_that_cannot_be_adopted_costs_the_crawl_nothing_of_its_own(
+    webarc: Webarc, sites: list[Site], role: str, broken: bool
+) -> None:
+    site, other, _ = sites
+    other.pages |= {"/": "theirs", "/x": "x", "/i.png": Page(b"\x89PNG\r\n\x1a\n", type="image/png")}
+    webarc.crawl(other.url())
+    folder = webarc.folder(other.url())
+    aside = webarc.archive.parent / "aside"
+    folder.rename(aside)
+    subprocess.run(["git", "clone", "-q", "--shared", aside, folder], check=True)
+    if broken:
+        shutil.rmtree(aside)
+    site.pages |= {"/": f"<img src={other.url('/i.png')}>", "/go": redirect(other.url("/x"))}
+    starts = [site.url("/go" if role == "start" else "/"), *([site.url()] if role == "start" else [])]
+    ran = webarc.run("crawl", "--allow-private", "--requisites-from-anywhere", *starts)
+    assert webarc.folder(site.url()).exists(), ran.out + ran.err
+    assert "%_" in webarc.stored(site.url()) and other.domain in ran.out
 
 
 def test_two_pages_that_send_each_other_for_a_cookie(webarc: Webarc, sites: list[Site]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ import click
 from webarc.cli.changed_exit_code import changed_exit_code_option
 from webarc.cli.context import Context, command
 from webarc.cli.crawl_options import CrawlCommand, crawl_options, overrides
-from webarc.errors import CHANGED, UsageProblem, worst
+from webarc.errors import CHANGED, UsageProblem, WebarcError, worst
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -148,12 +148,23 @@ class _Run:
         from webarc.crawler.plan import landing_jobs
         from webarc.crawler.report_file import write_report
         from webarc.crawler.scheduler import Scheduler
+        from webarc.waiting import using
 
         display = self._new_display()
+
+        def follow_up(run: Sequence[Job], landings: Sequence[str]) -> list[Job]:
+            """An index that cannot be asked must not cost the run its report."""
+            try:
+                with using(longest=_SHORTLY):
+                    return landing_jobs(run, landings)
+            except WebarcError as problem:
+                display.warn(f"pages that start URLs lead to were not crawled: {problem}")
+                return []
+
         scheduler = Scheduler(
             work,
             self._at_once,
-            follow_up=landing_jobs,
+            follow_up=follow_up,
             stall_timeout=self._stall_timeout,
             on_start=display.started,
             on_progress=display.moved,
